@@ -176,7 +176,7 @@ def unlike_the_original(folder: Path, original: pl.DataFrame) -> list[str]:
 
 def without_close_look() -> None:
     """Learners that say the same of everybody, and no attackers: their figures are not tried."""
-    from tamis import flow
+    from tamis.analyse import examination
     from tamis.evaluate import close_look
     from tamis.learn.boosting import shares
 
@@ -187,7 +187,7 @@ def without_close_look() -> None:
 
     for module, name, instead in (
         (close_look, "strong_probabilities", said),
-        (flow, "quick_attack", lambda *given, **more: None),
+        (examination, "quick_attack", lambda *given, **more: None),
     ):
         setattr(module, name, instead)
 

@@ -53,6 +53,8 @@ TESTS: dict[str, tuple[str, ...]] = {
     "dp/ledger.py": ("dp/test_ledger.py", "cli/test_beside.py"),
     "dp/fingerprint.py": ("dp/test_fingerprint.py",),
     "publish/checks.py": ("publish/test_checks.py", "publish/test_absences.py", *VERIFY),
+    "left_out.py": ("publish/test_left_out.py",),
+    "unique_counts.py": ("publish/test_exposure.py",),
     "publish/people.py": ("publish/test_people.py", "publish/test_left_out.py"),
     "publish/presence.py": ("publish/test_presence.py",),
     "publish/promises.py": ("publish/test_checks.py", "publish/test_absences.py", *VERIFY),

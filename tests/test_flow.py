@@ -13,6 +13,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 
 from tamis import Settings, consider
+from tamis.analyse.examination import examine
 from tamis.binary.records import from_matrix
 from tamis.datasets import patients
 from tamis.errors import InputError
@@ -21,7 +22,6 @@ from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.c45 import C45Classifier
 from tamis.learn.columns import Column, Feature
 from tamis.learn.subset_scores import SubsetScores
-from tamis.publish.column_fates import column_stories
 from tamis.select.containment.greedy import GreedySearch
 from tamis.select.containment.source import ColumnSource
 from tamis.select.front import search_front
@@ -134,7 +134,7 @@ def test_a_greedy_search_counts_the_table_once_and_runs_once_for_each_k_and_util
 
 def test_naive_bayes_scores_are_built_once_for_each_column_to_guess(found):
     assert found.calls["SubsetScores.__init__"] == 2  # the target and the sensitive column
-    column_stories(found.outcome)
+    examine(found.outcome, attacks=False)
     assert found.calls["SubsetScores.__init__"] <= 4  # the same, on the folds of the report
 
 

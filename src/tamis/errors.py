@@ -98,6 +98,16 @@ def plural(amount: int, one: str, many: str | None = None) -> str:
     return f"{amount:,} {one if amount == 1 else many or one + 's'}"
 
 
+def others(amount: int, unit: str = "people") -> str:
+    """A number of people or rows, less the one in question.
+
+    >>> others(5), others(2), others(5, "rows"), others(2, "rows")
+    ('4 others', '1 other', '4 other rows', '1 other row')
+    """
+    one, many = ("other row", "other rows") if unit == "rows" else ("other", "others")
+    return f"{amount - 1:,} {one if amount == 2 else many}"
+
+
 def check_whole(name: str, value: Any, least: int = 1) -> None:
     """Refuse what is not a whole number of at least `least`.
 

@@ -1,4 +1,4 @@
-"""From a table to a choice: propose, evaluate, choose; `tamis.publish` does the rest."""
+"""From a table to a choice: propose, evaluate, choose; `analyse` and `publish` do the rest."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tamis.attack.earlier_releases import EarlierReleases
-from tamis.attack.run import FINALISTS, OF_FINALISTS, QuickAttack, quick_attack
-from tamis.binary.records import BinaryTable, Cut, from_wide, is_binary
+from tamis.binary.records import BinaryTable, Cut
 from tamis.coarsen.ladder import Ladder
 from tamis.decide import (
     Decision,
@@ -22,15 +21,6 @@ from tamis.decide import (
     too_present,
 )
 from tamis.errors import InputError, Progress, TamisWarning
-from tamis.evaluate.close_look import CloseLook, close_look
-from tamis.evaluate.column_bits import (
-    ColumnBits,
-    NeighbourRung,
-    Wave,
-    column_bits,
-    neighbour_rungs,
-    waves,
-)
 from tamis.evaluate.evaluator import Evaluator
 from tamis.evaluate.in_population import InPopulation, population_of
 from tamis.evaluate.scorecard import MEASURES, Scorecard, scorecard
@@ -48,7 +38,6 @@ from tamis.read.target_bins import need_classes
 from tamis.release import Recipe, Release, released
 from tamis.risk.population import PopulationRisk
 from tamis.risk.suppression import Suppression, most_suppressed
-from tamis.select.containment.source import Projection
 from tamis.settings import Settings as Settings
 from tamis.table import Table
 
@@ -95,73 +84,6 @@ class Outcome:
 
     def _repr_html_(self) -> str:
         return self.decision._repr_html_()
-
-    @cached_property
-    def close_look(self) -> CloseLook:
-        """What slower learners make of the chosen release, and about whom it tells most."""
-        return close_look(self.evaluator.yardstick, self.release, self.settings.k)
-
-    @cached_property
-    def column_bits(self) -> dict[str, ColumnBits]:
-        """What each column teaches and tells, alone and beyond the chosen release."""
-        compared = self.decision.scorecard.compared
-        return column_bits(self.evaluator.yardstick, compared, self.release, self.waves)
-
-    @cached_property
-    def waves(self) -> tuple[Wave, ...]:
-        """The columns of a large release in the order of what they add; empty for a small one."""
-        return waves(self.evaluator.yardstick, self.decision.scorecard.compared, self.release)
-
-    @cached_property
-    def projection(self) -> Projection | None:
-        """The 0/1 columns of the table projected on those of the chosen release.
-
-        It tells of very many columns quickly which fit beside them; `None` where more is asked of
-        rows than that k of them have all that anybody has, or where columns have other values.
-        """
-        table, settings = self.table, self.settings
-        chosen = self.decision.chosen.release
-        plain = not settings.absences and self.evaluator.suppression is None
-        plain = plain and table.people is None and table.roles.quasi is None
-        if not plain or not is_binary(table):
-            return None
-        number = {name: i for i, name in enumerate(table.features)}
-        found = Projection(from_wide(table).matrix, settings.k)
-        fitted = [found.offer(number[name]) for name in chosen.features if name in number]
-        return found if all(fitted) else None
-
-    @cached_property
-    def neighbour_rungs(self) -> dict[str, list[NeighbourRung]]:
-        """What a rung up or down would cost and gain, for each column in a coarser form."""
-        compared = self.decision.scorecard.compared
-        return neighbour_rungs(self.evaluator, compared, self.release, self.settings.k)
-
-    @cached_property
-    def attacked(self) -> tuple[QuickAttack, QuickAttack] | None:
-        """What a few attackers reach with the chosen release, and with everything.
-
-        `None` where that is not tried: for synthetic rows and for tables of many cells.
-        """
-        baseline, seed = self.decision.scorecard.baseline.release, self.settings.seed
-        everything = quick_attack(self.table, baseline, random_state=seed)
-        chosen = quick_attack(self.table, self.release, random_state=seed)
-        return None if chosen is None or everything is None else (chosen, everything)
-
-    @cached_property
-    def attacked_finalists(self) -> dict[str, QuickAttack]:
-        """What a few attackers reach with the releases that came next, by their names."""
-        rows = self.decision.runners_up(FINALISTS)
-        found = {
-            row.release.name: quick_attack(
-                self.table,
-                row.release,
-                most=OF_FINALISTS,
-                joined=False,
-                random_state=self.settings.seed,
-            )
-            for row in rows
-        }
-        return {name: each for name, each in found.items() if each is not None}
 
     def taking(self, name: str) -> Self:
         """The same comparison with the named release taken, as `Settings.take` would have it."""

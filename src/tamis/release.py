@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tamis.errors import InputError, plural
 from tamis.notebook import in_short, quoted
-from tamis.table import Table
+from tamis.table import Table, Unit
 
 if TYPE_CHECKING:
     from typing import Self
@@ -154,7 +154,7 @@ class Release:
     unaltered: Table | None = None
     rehearsal: Table | None = None
     people: NDArray[np.int64] | None = None
-    unit: Literal["people", "rows"] = "rows"
+    unit: Unit = "rows"
     forms: Mapping[str, Coarsening] = field(default_factory=dict)
     beyond: int = 0
     kept: NDArray[np.bool_] | None = None

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from typing import Self
 
 Kind = Literal["number", "nominal", "date"]
+Unit = Literal["people", "rows"]
+"""What counts refer to."""
 
 
 Code = int | float | str
@@ -316,7 +318,7 @@ class Table:
         return self.rows if self.people is None else int(self.people.max()) + 1
 
     @property
-    def unit(self) -> Literal["people", "rows"]:
+    def unit(self) -> Unit:
         """What counts refer to: "people" if the roles say who the rows are about, else "rows"."""
         return "people" if self.roles.identifiers or self.roles.person is not None else "rows"
 

@@ -24,7 +24,8 @@ def test_released_columns_of_a_wide_table_add_to_each_other():
     settings = Settings(k=2, methods={"front": {}}, attackers=("nb",), max_features=2)
     found = consider(Table(frame, Roles(target="ill")), settings)
     assert set(found.decision.chosen.release.features) == {"a", "b"}
-    bits = found.column_bits
+    compared = found.decision.scorecard.compared
+    bits = column_bits(found.evaluator.yardstick, compared, found.release)
     assert min(bits[name].teaches_beyond for name in ("a", "b")) > 0.2
     assert max(bits[name].teaches_beyond for name in noise) < 0.1
 

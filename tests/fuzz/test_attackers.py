@@ -25,7 +25,7 @@ from tamis.errors import CannotMeet, InputError
 def quick(monkeypatch):
     """Without slow learners, as `fuzz` runs, and for the test alone."""
     for module, name in (
-        (import_module("tamis.flow"), "quick_attack"),
+        (import_module("tamis.analyse.examination"), "quick_attack"),
         (import_module("tamis.evaluate.close_look"), "strong_probabilities"),
     ):
         monkeypatch.setattr(module, name, getattr(module, name))  # put back afterwards

@@ -12,6 +12,7 @@ import pytest
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
+from tamis.analyse import Analysis, analyse
 from tamis.datasets import patients
 from tamis.flow import Outcome, Settings, consider
 from tamis.publish.bundle import publish
@@ -101,11 +102,18 @@ def outcome() -> Outcome:
 
 
 @pytest.fixture(scope="session")
-def published(outcome: Outcome, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def analysis(outcome: Outcome) -> Analysis:
+    with no_trees():
+        return analyse(outcome)
+
+
+@pytest.fixture(scope="session")
+def published(
+    outcome: Outcome, analysis: Analysis, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
     """A folder to read from, not to change."""
     folder = tmp_path_factory.mktemp("published") / "out"
-    with no_trees():
-        return publish(outcome, folder, date=DATE, origin={"name": "stays"})
+    return publish(outcome, folder, analysis=analysis, date=DATE, origin={"name": "stays"})
 
 
 @pytest.fixture

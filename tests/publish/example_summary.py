@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tamis.publish.exposure import class_size_bins
-from tamis.publish.summary import (
+from tamis.analyse.crowds import class_size_bins
+from tamis.analyse.summary import (
     SCHEMA_VERSION,
     CandidateFacts,
     ColumnFate,
@@ -14,7 +14,7 @@ from tamis.publish.summary import (
     RuleState,
     Summary,
 )
-from tamis.publish.summary_parts import Attacker, ColumnShares, FigureFacts, GuessedFacts, Interval
+from tamis.analyse.summary_parts import Attacker, ColumnShares, FigureFacts, GuessedFacts, Interval
 from tamis.rank.evaluation import evaluation, pareto_front
 
 TABLE_4 = """

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 
-from tamis.publish.summary import CandidateFacts, Factor, Summary
-from tamis.publish.summary_parts import FigureFacts, GuessedFacts
+from tamis.analyse.summary import CandidateFacts, Factor, Summary
+from tamis.analyse.summary_parts import FigureFacts, GuessedFacts
 from tests.publish.example_summary import candidate, example, ranked, rule
 
 HOSTILE = [

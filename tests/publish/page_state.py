@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from tamis.publish.summary import Summary
+from tamis.analyse.summary import Summary
 from tamis.rank.evaluation import Evaluation, evaluation
 from tests.publish.example_summary import best_for
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ import polars as pl
 import pytest
 
 from tamis import Roles, Table, verify
+from tamis.analyse import Analysis
 from tamis.datasets import patients
 from tamis.errors import CannotMeet, InputError
 from tamis.flow import Outcome, Settings, consider
@@ -350,3 +352,24 @@ def test_a_folder_that_appears_meanwhile_is_not_overwritten(tmp_path):
         race()
     assert (tmp_path / "out" / "mark").read_text() == "early"
     assert left(tmp_path) == ["out"]
+
+
+def test_publishing_trains_nothing(outcome: Outcome, analysis: Analysis, tmp_path: Path):
+    """Of all functions that run, none is of a learner, a search or an attacker."""
+    ran: set[str] = set()
+    sys.setprofile(lambda frame, *_: ran.add(frame.f_code.co_filename))
+    try:
+        out = publish(outcome, tmp_path / "out", analysis=analysis, date=DATE)
+    finally:
+        sys.setprofile(None)
+    assert verify(out).private
+    parts = {Path(file).parts for file in ran}
+    assert not any("sklearn" in each for each in parts)
+    ours = {each[each.index("tamis") + 1 :] for each in parts if "tamis" in each}
+    learners = {each for each in ours if each[0] in ("learn", "select", "evaluate", "attack")}
+    assert learners <= {
+        ("attack", "row_names.py"),  # names of rows, for later releases
+        ("evaluate", "figure.py"),  # figures as plain values
+        ("evaluate", "scorecard.py"),
+    }
+    assert ("publish", "bundle.py") in ours

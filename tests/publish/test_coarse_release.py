@@ -14,6 +14,7 @@ import pytest
 
 from tamis import Settings, Table, consider, verify
 from tamis.errors import CannotMeet
+from tamis.evaluate.column_bits import NeighbourRung, neighbour_rungs
 from tamis.flow import Outcome
 from tamis.publish.bundle import publish
 from tamis.publish.layout import digest, write_json
@@ -117,8 +118,13 @@ def test_rules_of_a_release_are_asked_through_its_ladders(folder, outcome, tmp_p
     assert found["prediction"]["released"]["accuracy"] > 0.8
 
 
+def rungs_of(outcome: Outcome) -> dict[str, list[NeighbourRung]]:
+    compared, k = outcome.decision.scorecard.compared, outcome.settings.k
+    return neighbour_rungs(outcome.evaluator, compared, outcome.release, k)
+
+
 def test_a_rung_up_or_down_is_told_to_the_holder_alone(folder, outcome):
-    finer, coarser = outcome.neighbour_rungs["on"]
+    finer, coarser = rungs_of(outcome)["on"]
     assert (finer.level, coarser.level, coarser.words) == (1, 3, "nothing")
     assert (finer.allowed, coarser.allowed) == (False, True)
     assert coarser.kept < -0.1
@@ -153,7 +159,7 @@ def test_neighbours_are_what_the_yardstick_says_of_them(outcome):
         bits.score(columns)[0]
         for bits, columns in (yardstick.bits(r, yardstick.reporting) for r in (release, smaller))
     )
-    _, left_out = outcome.neighbour_rungs["on"]
+    _, left_out = rungs_of(outcome)["on"]
     assert left_out.kept == pytest.approx((without - with_it) / measured.target_scale)
 
 

@@ -16,27 +16,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis import Roles, Table
-from tamis.errors import CannotMeet, InputError
-from tamis.publish.checks import recounted, wrong_exposure
-from tamis.publish.exposure import (
+from tamis.analyse.attack_shares import _facts, finalist_facts, of_hundred_facts
+from tamis.analyse.crowds import (
     _alike,
     _counted,
-    _facts,
     _known,
-    _shown_alike,
     class_size_bins,
-    finalist_facts,
     giveaway_facts,
-    of_hundred_facts,
-    shown_from,
     size_bins,
 )
+from tamis.analyse.examination import Examination, examine
+from tamis.analyse.summary import Summary
+from tamis.analyse.summary_parts import GiveawayFacts
+from tamis.errors import CannotMeet, InputError
+from tamis.publish.checks import recounted, wrong_exposure
 from tamis.publish.promises import exposure_words
 from tamis.publish.report import checked, render
 from tamis.publish.report_parts import finalists, hundred_rows
-from tamis.publish.summary import Summary
-from tamis.publish.summary_parts import GiveawayFacts
 from tamis.release import Promise, Recipe, Release
+from tamis.unique_counts import shown_alike, shown_from
 from tests.publish.example_summary import example
 
 VALUES: dict[str, list[Any]] = {"equal": ["a", "b", None], "containment": [0, 1]}
@@ -173,7 +171,7 @@ def test_few_people_are_counted_only_where_the_file_tells_them():
     assert found["same_target"] == {"groups": None, "of": 2, "members": None}
     secrets = pl.Series("s", ["u", "v", "u"])
     alike = _alike(_known(release), secrets, None)
-    assert _shown_alike(alike, shown_from(3))["members"] is None
+    assert shown_alike(alike, shown_from(3))["members"] is None
 
 
 def figures(unit: str = "rows", **changes: Any) -> Any:
@@ -331,9 +329,14 @@ def test_nothing_of_it_is_published(published):
         assert "giveaway" not in (published / name).read_text()
 
 
-def test_the_facts_are_what_the_attackers_reach(outcome):
-    chosen, everything = outcome.attacked
-    facts = {each["attack"]: each for each in of_hundred_facts(outcome)}
+@pytest.fixture(scope="module")
+def examined(outcome) -> Examination:
+    return examine(outcome)
+
+
+def test_the_facts_are_what_the_attackers_reach(examined):
+    chosen, everything = examined.attacked
+    facts = {each["attack"]: each for each in of_hundred_facts(examined)}
     assert facts["found"]["everything"] == round(everything.found.success.value, 2)
     assert facts["guessed"]["released"] == round(chosen.guessed.success.value, 2)
     assert facts["guessed"]["guessing"] == round(chosen.guessed.guess, 2)
@@ -385,14 +388,14 @@ def test_a_figure_has_no_more_than_hundredths():
     assert list(facts.values())[2:] == [0.12, 0.99, 0.0]
 
 
-def test_the_releases_that_came_next_are_attacked(outcome):
-    decision = outcome.decision
+def test_the_releases_that_came_next_are_attacked(examined):
+    decision = examined.outcome.decision
     names = [row.release.name for row in decision.runners_up(3)]
-    assert list(outcome.attacked_finalists) == names
+    assert list(examined.attacked_finalists) == names
     ends = {decision.chosen.release.name, "everything", "nothing"}
     assert set(names) <= {row.release.name for row in decision.front} - ends
-    for facts in finalist_facts(outcome):
-        attack = outcome.attacked_finalists[facts["name"]]
+    for facts in finalist_facts(examined):
+        attack = examined.attacked_finalists[facts["name"]]
         assert facts["people"] == (attack.found.people, attack.guessed.people)
         assert facts["guessed"] in (None, round(attack.guessed.success.value, 2))
 

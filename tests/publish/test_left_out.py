@@ -12,14 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis import Roles, Table
+from tamis.analyse import Analysis, analyse
+from tamis.analyse.examination import examine
 from tamis.attack.earlier_releases import EarlierReleases
 from tamis.cli.release.outcome_words import words
 from tamis.coarsen.ladder import Ladder
 from tamis.errors import CannotMeet, InputError
 from tamis.flow import Outcome, Settings, consider
+from tamis.left_out import left_out_words, rounded_up
 from tamis.publish.bundle import publish
 from tamis.publish.layout import read_json
-from tamis.publish.people import left_out_words, rounded_up, wrong_left_out
+from tamis.publish.people import wrong_left_out
 from tamis.publish.read_back import read_earlier
 from tamis.publish.verify import verify
 from tests.publish.forged import edited
@@ -66,8 +69,14 @@ def outcome() -> Outcome:
 
 
 @pytest.fixture(scope="module")
-def folder(outcome: Outcome, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return publish(outcome, tmp_path_factory.mktemp("left") / "out", date=DATE)
+def analysis(outcome: Outcome) -> Analysis:
+    return analyse(outcome)
+
+
+@pytest.fixture(scope="module")
+def folder(outcome: Outcome, analysis: Analysis, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("left") / "out"
+    return publish(outcome, out, analysis=analysis, date=DATE)
 
 
 def public_text(folder: Path) -> str:
@@ -181,8 +190,9 @@ def test_models_learn_from_those_left_and_are_asked_about_all(outcome):
 
 
 def test_attackers_look_only_for_those_who_are_in(outcome):
-    assert outcome.attacked is not None
-    assert outcome.attacked[0].found.people <= ROWS - RARE
+    attacked = examine(outcome).attacked
+    assert attacked is not None
+    assert attacked[0].found.people <= ROWS - RARE
 
 
 def test_a_person_goes_with_all_rows(tmp_path):
@@ -258,8 +268,8 @@ def test_the_share_does_not_say_how_many_are_left_out(stay: int, k: int, data: s
     assert stated[0] == stated[1] >= few / (stay + few)
 
 
-def test_the_holder_is_told_who_goes_and_why_and_nobody_else(outcome, folder):
-    lines = words(outcome)
+def test_the_holder_is_told_who_goes_and_why_and_nobody_else(outcome, analysis, folder):
+    lines = words(outcome, analysis)
     at = next(i for i, line in enumerate(lines) if "are left out, so that all others" in line)
     assert "(ward: MARK" in lines[at + 1]
     assert lines[at + 1].endswith("fewer than 5 are alike (k)")

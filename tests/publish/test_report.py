@@ -11,10 +11,10 @@ from html.parser import HTMLParser
 
 import pytest
 
+from tamis.analyse.summary import ColumnFate
 from tamis.errors import InputError
 from tamis.publish.report import for_recipient, render
 from tamis.publish.report_parts import SHOWN_CHIPS
-from tamis.publish.summary import ColumnFate
 from tests.publish.example_summary import example, kept_and_told, rule
 from tests.publish.hard_summaries import HOSTILE, hostile, many
 

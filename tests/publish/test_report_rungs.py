@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tamis.analyse.summary import Summary
 from tamis.publish.report import render
-from tamis.publish.summary import Summary
 from tests.long import long
 from tests.publish.example_summary import kept_and_told
 from tests.publish.hard_summaries import HOSTILE

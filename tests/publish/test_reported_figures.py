@@ -12,10 +12,12 @@ from typing import Any
 
 import pytest
 
+from tamis.analyse import Analysis
+from tamis.analyse.notes import notes_of
 from tamis.cli.release.outcome_words import words
 from tamis.decide import Limit, beyond
+from tamis.evaluate.close_look import close_look
 from tamis.flow import Outcome
-from tamis.publish.summarise import notes_of
 
 
 def test_the_manifest_has_what_is_reported(published: Path, outcome: Outcome):
@@ -65,10 +67,12 @@ def _data(page: str) -> str:
 
 
 def test_the_manifest_has_a_close_look_at_the_target_alone(published: Path, outcome: Outcome):
+    yardstick, k = outcome.evaluator.yardstick, outcome.settings.k
     content = json.loads((published / "manifest.json").read_text())
     look = content["close_look"]
     assert "share" not in look
-    assert look["accuracy"]["value"] == round(outcome.close_look.target.accuracy.value, 2)
+    found = close_look(yardstick, outcome.release, k)
+    assert look["accuracy"]["value"] == round(found.target.accuracy.value, 2)
     assert "told" not in json.dumps(content)
     assert "telling" not in json.dumps(content)
 
@@ -102,14 +106,14 @@ def test_the_scorecard_names_both(published: Path, outcome: Outcome):
         assert card["baseline"][name]["performance"] == performance.to_dict()
 
 
-def test_a_limit_that_is_not_kept_after_all_is_said(outcome: Outcome):
+def test_a_limit_that_is_not_kept_after_all_is_said(outcome: Outcome, analysis: Analysis):
     chosen = outcome.decision.chosen
-    assert not any("kept the limit" in line for line in words(outcome))
+    assert not any("kept the limit" in line for line in words(outcome, analysis))
     value = chosen.value("performance")
     assert value is not None
     missed = beyond(chosen, (Limit("performance", "at least", value + 0.01),), "report")
     warned = replace(outcome, decision=replace(outcome.decision, missed=missed))
     predictions = f"but is {value:.4g} on the rows used to report (0.01 too little)"
-    assert predictions in words(warned)[-1]
+    assert predictions in words(warned, analysis)[-1]
     notes = [note for note in notes_of(warned) if note["level"] == "warning"]
     assert any(predictions in note["text"] and not note["public"] for note in notes)

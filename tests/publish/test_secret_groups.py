@@ -183,9 +183,11 @@ def test_what_cannot_be_counted_is_refused():
 
 
 def test_the_terminal_says_what_was_reached():
+    from tamis.analyse import analyse
     from tamis.cli.release.outcome_words import words
 
-    said = words(considered(stays, 1, l=3, t=0.5))
+    outcome = considered(stays, 1, l=3, t=0.5)
+    said = words(outcome, analyse(outcome))
     assert any(
         line.endswith(
             "ill has at least 3 different values. Measured: the least diverse group has 3."

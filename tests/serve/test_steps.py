@@ -22,11 +22,11 @@ from tamis.serve.pages import CHECK_WORDS, singling_sets
 from tamis.serve.releasing import learnt_groups
 from tamis.serve.steps import DEMO, ENDINGS
 from tamis.settings import Settings
-from tests.publish.conftest import copy, outcome, published, quick_look
+from tests.publish.conftest import analysis, copy, outcome, published, quick_look
 from tests.serve.running import Server, serving
 from tests.serve.test_serving import looked_at
 
-__all__ = ["copy", "outcome", "published", "quick_look"]  # fixtures
+__all__ = ["analysis", "copy", "outcome", "published", "quick_look"]  # fixtures
 ROLES = {f"role-{at}": role for at, role in enumerate(DEMO.values())}
 
 

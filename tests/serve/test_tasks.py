@@ -28,9 +28,9 @@ from tamis.serve.tasks import (
     look,
 )
 from tamis.table import Table
-from tests.publish.conftest import copy, outcome, published, quick_look
+from tests.publish.conftest import analysis, copy, outcome, published, quick_look
 
-__all__ = ["copy", "outcome", "published", "quick_look"]  # fixtures
+__all__ = ["analysis", "copy", "outcome", "published", "quick_look"]  # fixtures
 
 
 @pytest.fixture(scope="module")

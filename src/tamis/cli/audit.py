@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from tamis.binary.records import BinaryTable
     from tamis.engine import EngineName, EngineOptions
     from tamis.evaluate.column_bits import ColumnAlone
-    from tamis.publish.summary import Unit
     from tamis.read.copies import Copy
     from tamis.read.harbour import HarbourItem
     from tamis.risk.audit import Exposure
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
     from tamis.risk.population import PopulationRisk
     from tamis.risk.presence import Presence
     from tamis.risk.suda import SpecialUniques
-    from tamis.table import Table
+    from tamis.table import Table, Unit
 
 _BINS = (1, 2, 3, 5, 10, 20, 50, 100, 1000, 10000)
 _SHOWN = 10

@@ -8,16 +8,10 @@
 
     people          the order of the rows, whose they are, how many are left out
     kept_names      names of the released rows, for later releases
-    left_out        who is left out and why, for the holder
-    exposure        who is unique, what attackers reach
     secret_groups   groups of people alike: their risk, their secrets
     presence        which people of a register are in it
 
-    summary         the plain dict that reports are made of
-    summary_parts   its parts on what is kept and told, and on attackers
-    summarise       fills it from an outcome, with `exposure` and the next two
-    kept_told       what the releases that were compared keep and tell
-    column_fates    what happened to each column
+    summarise       an analysis with what the written file reaches: what reports are made of
 
     report          the dict as a page, from templates/, for the holder or for recipients
     report_parts    what it shows that needs words or arithmetic

@@ -29,14 +29,16 @@ import numpy as np
 import polars as pl
 
 from tamis import files
+from tamis.analyse import Analysis, analyse
+from tamis.analyse.column_fates import sources
+from tamis.analyse.summary import Summary
 from tamis.attack.row_names import RowNames
 from tamis.binary.records import is_binary
 from tamis.errors import CannotMeet, InputError, listed
 from tamis.flow import Outcome
+from tamis.left_out import left_out_numbers
 from tamis.publish.checks import People, measure
-from tamis.publish.exposure import exposure_facts, of_hundred_facts
 from tamis.publish.kept_names import write_names
-from tamis.publish.kept_told import close_look_facts
 from tamis.publish.layout import (
     NAME,
     NAMES,
@@ -57,7 +59,6 @@ from tamis.publish.people import (
     arrange_names,
     arrange_private,
     arranged,
-    left_out_numbers,
     promises_in_people,
     write_numbers,
 )
@@ -80,13 +81,12 @@ from tamis.publish.secret_groups import (
 )
 from tamis.publish.shape import in_place
 from tamis.publish.summarise import summarise
-from tamis.publish.summary import ExposureFacts, Summary
-from tamis.publish.summary_parts import CloseLookFacts
 from tamis.publish.verify import verify
 from tamis.release import Release
 from tamis.statistical_file import texts_of
 from tamis.table import ColumnText, Dictionary, Table
 from tamis.table_file import FEATURE, ROW, classes_of, read_release, write_release
+from tamis.unique_counts import ExposureFacts
 
 RECIPE_VERSION = 1
 MANY = 200
@@ -156,6 +156,7 @@ def publish(
     outcome: Outcome,
     out: str | Path,
     *,
+    analysis: Analysis | None = None,
     force: bool = False,
     origin: Mapping[str, Any] | None = None,
     date: str | None = None,
@@ -168,6 +169,9 @@ def publish(
         From `tamis.flow.consider`.
     out : path
         The folder to create.
+    analysis : Analysis, optional
+        What `tamis.analyse` finds in the outcome; `None`: it is asked first, which trains models.
+        Writing trains none.
     force : bool
         Replace an earlier release of that name, once the new one is complete.
     origin : mapping, optional
@@ -193,8 +197,9 @@ def publish(
     """
     out = Path(out)
     date = date or datetime.now(UTC).date().isoformat()
+    found = analyse(outcome) if analysis is None else analysis
     with written_release(out, force=force) as draft:
-        _write(outcome, draft, date, dict(origin or {}))
+        _write(outcome, found, draft, date, dict(origin or {}))
         verify(draft, _register(outcome))
     return out
 
@@ -210,10 +215,11 @@ class _WrittenRows(NamedTuple):
     dictionary: Dictionary
 
 
-def _write(outcome: Outcome, draft: Path, date: str, origin: dict[str, Any]) -> None:
-    release = outcome.release
-    rows, look = _write_rows(outcome, draft), close_look_facts(outcome)
-    content = _manifest(outcome, rows, look, date)
+def _write(
+    outcome: Outcome, analysis: Analysis, draft: Path, date: str, origin: dict[str, Any]
+) -> None:
+    release, rows = outcome.release, _write_rows(outcome, draft)
+    content = _manifest(outcome, analysis, rows, date)
     people, numbered = arrange_private(release, _secrets(outcome))
     content["promises"] = promises_in_people(content["promises"], rows.back, people, release.unit)
     secrets, diverse = _diverse(outcome, rows.back, people, numbered)
@@ -224,8 +230,7 @@ def _write(outcome: Outcome, draft: Path, date: str, origin: dict[str, Any]) -> 
         content["engine"] = dict(outcome.engine)
     presence = _presence(outcome, rows.back, content, people)
     private_only = [] if secrets is None else diverse
-    attacked = of_hundred_facts(outcome)
-    summary = summarise(outcome, content, origin, look, attacked, private_only)
+    summary = summarise(outcome, analysis, content, origin, private_only)
     write_shared(draft, content, summary)
     private = draft / PRIVATE
     private.mkdir(mode=0o700)
@@ -295,9 +300,9 @@ def format_for(wanted: str, table: Table) -> str:
 
 
 def _manifest(
-    outcome: Outcome, rows: _WrittenRows, look: CloseLookFacts, date: str
+    outcome: Outcome, analysis: Analysis, rows: _WrittenRows, date: str
 ) -> dict[str, Any]:
-    chosen, alone = outcome.decision.chosen, exposure_facts(outcome)
+    chosen, alone = outcome.decision.chosen, analysis.exposure
     release, k = chosen.release, outcome.settings.k
     return manifest(
         chosen,
@@ -306,7 +311,7 @@ def _manifest(
         rows.format,
         measured=_measured(outcome, rows.back),
         exposure=alone,
-        close_look=look,
+        close_look=analysis.close_look,
         unit=outcome.table.unit,
         held_back=held_back(outcome),
         not_promised=_not_promised(outcome, alone),
@@ -397,8 +402,6 @@ def _presence(
 
 def held_back(outcome: Outcome) -> int:
     """How many columns of the original are not in the release in any form."""
-    from tamis.publish.column_fates import sources
-
     whole = {*outcome.table.frame.columns, *outcome.table.roles.dropped}
     beyond = outcome.decision.scorecard.baseline.release.beyond
     return len(whole) + beyond + outcome.left_out - len(sources(outcome)) - 1

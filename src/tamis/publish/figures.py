@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import floor, log10
 from typing import Any
 
 from tamis.errors import plural
-from tamis.publish.summary_parts import Interval
 
 MINUS = "\N{MINUS SIGN}"
 NONE = "\N{EM DASH}"
@@ -175,7 +174,7 @@ def shown(value: float | None, shown_as: str = "share") -> str:
     return NONE if value is None else SHOWN[shown_as](value)
 
 
-def interval(ends: Interval | None, shown_as: str = "share") -> str:
+def interval(ends: Mapping[str, Any] | None, shown_as: str = "share") -> str:
     """Both ends of an interval; empty where there is none.
 
     >>> interval({"low": 0.72, "high": 0.77})

@@ -21,22 +21,22 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tamis import __version__
+from tamis.analyse.kept_told import share_facts
+from tamis.analyse.summary_parts import CloseLookFacts
 from tamis.coarsen.ladder import NOTHING, Ladder
 from tamis.coarsen.value_groups import plain_text
 from tamis.evaluate.figure import Figure
 from tamis.evaluate.scorecard import Row
 from tamis.formulas import safe_names
+from tamis.left_out import stated_left_out
 from tamis.publish.figures import as_supported, in_hundredths
-from tamis.publish.kept_told import share_facts
 from tamis.publish.labels import READ, WORDS
 from tamis.publish.layout import SCHEMA, SCHEMA_VERSION, digest
-from tamis.publish.people import stated_left_out
 from tamis.publish.promises import claim
-from tamis.publish.summary import ExposureFacts, Unit
-from tamis.publish.summary_parts import CloseLookFacts
 from tamis.release import Coarsening, Promise, Release
-from tamis.table import ColumnText, Dictionary, TargetBins, bare, kind_of
+from tamis.table import ColumnText, Dictionary, TargetBins, Unit, bare, kind_of
 from tamis.table_file import WRITTEN, classes_of
+from tamis.unique_counts import ExposureFacts
 
 _PACKAGES = ("numpy", "polars", "scikit-learn", "scipy")
 _MEASURES = ("kept", "useful", "performance", "auc", "f_measure")

@@ -13,7 +13,6 @@ them. The holder's recipe has the numbers.
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +20,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tamis.errors import CannotMeet, plural
+from tamis.errors import CannotMeet
 from tamis.files import open_plain_file
+from tamis.left_out import PERCENT, rounded_up
 from tamis.publish.checks import People, measure
 from tamis.publish.figures import count_words
 from tamis.publish.layout import (
@@ -187,72 +187,6 @@ def promise_of(entry: dict[str, Any]) -> Promise:
     """
     columns, absences = tuple(entry["columns"]), int(entry.get("absences") or 0)
     return Promise(entry["key"], int(entry["at_least"]), columns, absences)
-
-
-PERCENT = 100
-
-
-def left_out_numbers(release: Release) -> dict[str, int] | None:
-    """The people and rows that are left out, and all there are; `None` where nobody is."""
-    if release.whole is None:
-        return None
-    return {
-        "rows": release.suppressed_rows,
-        "of_rows": release.whole.table.rows,
-        "people": release.suppressed_people,
-        "of_people": release.whole.everybody,
-    }
-
-
-def stated_left_out(release: Release) -> dict[str, Any] | None:
-    """What a manifest says of them; `None` where nobody is left out."""
-    numbers = left_out_numbers(release)
-    if numbers is None:
-        return None
-    fewest = max((promise.at_least for promise in release.promises), default=1)
-    return {"unit": release.unit, "share_at_most": rounded_up(numbers, fewest)}
-
-
-def rounded_up(numbers: dict[str, int], fewest: int) -> float:
-    """The share of people who are left out, in whole percent, rounded up.
-
-    Of a small table, whole percents would say exactly how many there are. So their number is
-    rounded up too: `fewest` numbers in a row have the same share.
-
-    >>> rounded_up({"people": 30, "of_people": 4000}, 5)
-    0.01
-    >>> {rounded_up({"people": few, "of_people": 95 + few}, 5) for few in (5, 6, 7, 8, 9)}
-    {0.09}
-    """
-    stay = numbers["of_people"] - numbers["people"]
-    people = (numbers["people"] // fewest + 1) * fewest - 1 or 1
-    return max(1, ceil(PERCENT * people / (stay + people) - 1e-9)) / PERCENT
-
-
-def left_out_words(numbers: dict[str, int], unit: str, k: int) -> str:
-    """What was left out, for the holder; fewer than k are not counted.
-
-    >>> left_out_words({"rows": 8, "of_rows": 40, "people": 7, "of_people": 30}, "people", 5)
-    '7 of 30 people, with 8 rows, are left out, so that all others keep what is promised.'
-    """
-    people, everybody = numbers["people"], numbers["of_people"]
-    who = f"{people:,}" if people >= k else f"Fewer than {k}"
-    who += f" of {everybody:,} {unit}"
-    if numbers["of_rows"] != everybody and people >= k:
-        who += f", with {plural(numbers['rows'], 'row')},"
-    return f"{who} are left out, so that all others keep what is promised."
-
-
-def public_words(stated: dict[str, Any]) -> str:
-    """What was left out, for everybody.
-
-    >>> public_words({"unit": "people", "share_at_most": 0.02})
-    'At most 2% of the people in the original are left out, so that ... Nothing of them is here.'
-    """
-    share = f"At most {stated['share_at_most']:.0%} of the {stated['unit']} in the original"
-    return (
-        f"{share} are left out, so that all others keep what is promised. Nothing of them is here."
-    )
 
 
 def wrong_left_out(folder: Path, rows: int, content: dict[str, Any]) -> str:

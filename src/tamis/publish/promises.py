@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from math import exp
 from typing import Any
 
-from tamis.errors import plural
+from tamis.errors import others, plural
 from tamis.publish.figures import ONE, count_words
-from tamis.publish.summary import Alike, Crowd, ExposureFacts, Unit
 from tamis.release import Promise
+from tamis.table import Unit
+from tamis.unique_counts import Alike, Crowd, ExposureFacts
 
 
 def claim(promise: Promise, unit: Unit = "people") -> str:
@@ -39,16 +40,6 @@ def claim(promise: Promise, unit: Unit = "people") -> str:
     if unit == "rows":
         who = "Every row shares what an attacker may know about it"
     return f"{who} with at least {others(promise.at_least, unit)}."
-
-
-def others(amount: int, unit: Unit = "people") -> str:
-    """A number of people or rows, less the one in question.
-
-    >>> others(5), others(2), others(5, "rows"), others(2, "rows")
-    ('4 others', '1 other', '4 other rows', '1 other row')
-    """
-    one, many = ("other row", "other rows") if unit == "rows" else ("other", "others")
-    return f"{amount - 1:,} {one if amount == 2 else many}"
 
 
 def measured_words(promise: Promise, value: int, unit: Unit = "people") -> str:

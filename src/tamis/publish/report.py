@@ -11,13 +11,7 @@ from typing import Any, get_args
 from jinja2 import Environment
 from markupsafe import Markup
 
-from tamis.errors import InputError, listed, plural
-from tamis.publish import figures, report_parts
-from tamis.publish.column_fates import SHOWN_FIRST, column_groups
-from tamis.publish.figures import as_supported, in_hundredths
-from tamis.publish.page import csp_hash, legible, template_text, templates
-from tamis.publish.report_parts import finalists, hundred_rows, look_rows
-from tamis.publish.summary import (
+from tamis.analyse.summary import (
     KEPT_FATES,
     SCHEMA_VERSION,
     Audience,
@@ -27,7 +21,18 @@ from tamis.publish.summary import (
     Summary,
     TableFacts,
 )
-from tamis.publish.summary_parts import BitsFacts, CloseLookFacts, ColumnShares, GroupFacts
+from tamis.analyse.summary_parts import BitsFacts, CloseLookFacts, ColumnShares, GroupFacts
+from tamis.errors import InputError, listed, plural
+from tamis.publish import figures, report_parts
+from tamis.publish.figures import as_supported, in_hundredths
+from tamis.publish.page import csp_hash, legible, template_text, templates
+from tamis.publish.report_parts import (
+    SHOWN_FIRST,
+    column_groups,
+    finalists,
+    hundred_rows,
+    look_rows,
+)
 
 SCRIPTS = (
     "evaluation.js",

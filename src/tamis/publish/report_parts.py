@@ -7,6 +7,24 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import Literal
 
+from tamis.analyse.summary import (
+    KEPT_FATES,
+    CandidateFacts,
+    ClassBin,
+    ColumnFate,
+    RuleDamage,
+    Rules,
+    Summary,
+)
+from tamis.analyse.summary_parts import (
+    Attacker,
+    CloseLookFacts,
+    FigureFacts,
+    GroupFacts,
+    GuessedFacts,
+    OfHundred,
+    Reached,
+)
 from tamis.charts import Scale, around
 from tamis.errors import plural
 from tamis.publish.figures import (
@@ -20,25 +38,7 @@ from tamis.publish.figures import (
     times,
 )
 from tamis.publish.promises import alike_words
-from tamis.publish.summary import (
-    KEPT_FATES,
-    CandidateFacts,
-    ClassBin,
-    ColumnFate,
-    RuleDamage,
-    Rules,
-    Summary,
-    Unit,
-)
-from tamis.publish.summary_parts import (
-    Attacker,
-    CloseLookFacts,
-    FigureFacts,
-    GroupFacts,
-    GuessedFacts,
-    OfHundred,
-    Reached,
-)
+from tamis.table import Unit
 
 SHOWN_LOST = 4
 """More lost rules than this are folded together: there is little to say about each."""
@@ -465,3 +465,48 @@ def _dots(column: str, share: float | None, least: int) -> Dots:
 def _path(places: range) -> str:
     """Points at these places of a field of ten by ten, row by row, as one path."""
     return "".join(f"M{5 + 10 * (n % 10)} {5 + 10 * (n // 10)}h0" for n in places)
+
+
+SHOWN_FIRST = 12
+"""So many columns of one reason are listed at once, the most teaching first; the rest is folded."""
+
+
+SHOWN_COLUMNS = 100
+"""More columns than this are counted, not listed: in thousands of names nobody looks, but finds."""
+
+
+@dataclass(frozen=True)
+class ColumnGroup:
+    """Columns that left or stayed for one reason."""
+
+    why: str
+    amount: int
+    first: list[ColumnFate]
+    rest: list[ColumnFate]
+
+    @property
+    def uncounted(self) -> int:
+        """How many are not listed."""
+        return self.amount - len(self.first) - len(self.rest)
+
+
+def column_groups(columns: Sequence[ColumnFate]) -> list[ColumnGroup]:
+    """Columns by their reason; the reason of the column that teaches most comes first.
+
+    >>> columns = [{"name": n, "fate": "released", "why": w} for n, w in ["aX", "bY", "cX"]]
+    >>> [(group.why, group.amount) for group in column_groups(columns)]
+    [('X', 2), ('Y', 1)]
+    """
+    reasons: dict[str, list[ColumnFate]] = {}
+    for column in sorted(columns, key=lambda c: -_teaches(c)):
+        reasons.setdefault(column["why"], []).append(column)
+    return [
+        ColumnGroup(why, len(some), some[:SHOWN_FIRST], some[SHOWN_FIRST:SHOWN_COLUMNS])
+        for why, some in reasons.items()
+    ]
+
+
+def _teaches(column: ColumnFate) -> float:
+    """What a column teaches alone; columns that are no features come last."""
+    shares = column.get("shares")
+    return -1.0 if shares is None else shares["teaches"]

@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from tamis.left_out import public_words
 from tamis.publish.checks import target_column
-from tamis.publish.people import promise_of, public_words, uncounted
+from tamis.publish.people import promise_of, uncounted
 from tamis.publish.presence import presence_claim
 from tamis.publish.promises import budget_claim, claim, exposure_words
 from tamis.publish.secret_groups import entry_claim, reached_words
-from tamis.publish.summary import Unit
+from tamis.table import Unit
 
 STATED = "Stated by the publisher, not checked: "
 ABOUT_ORIGINAL = (*("method", "held_back", "measured", "close_look", "engine", "versions", "date"),)

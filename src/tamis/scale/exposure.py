@@ -27,11 +27,11 @@ from tamis.engine.cells import (
 from tamis.engine.large_table import LargeTable
 from tamis.errors import CannotMeet, listed
 from tamis.publish.checks import Counts
-from tamis.publish.exposure import shown_counts
 from tamis.publish.secret_groups import asked_entries, asked_risks
-from tamis.publish.summary import ExposureFacts, Unit
 from tamis.risk.anonymity import Anonymity
 from tamis.risk.large import spreads
+from tamis.table import Unit
+from tamis.unique_counts import ExposureFacts, shown_counts
 
 ALL = "all"
 _FIGURE = {"l_diversity": "l", "t_closeness": "t", "beta_likeness": "beta"}

@@ -16,7 +16,6 @@ from tamis.decide import Decision, Failure, decide
 from tamis.engine.backend import Frame
 from tamis.engine.large_table import LargeTable, Sample, sampled
 from tamis.errors import CannotMeet, InputError, Progress, listed
-from tamis.evaluate.column_bits import NeighbourRung, neighbour_rungs
 from tamis.evaluate.scorecard import Row
 from tamis.flow import Outcome, Settings, consider
 from tamis.read.keys import refuse_open_person
@@ -37,18 +36,6 @@ Known = frozenset[tuple[str, str]]
 
 
 @dataclass(frozen=True, eq=False)
-class SampledOutcome(Outcome):
-    """An outcome on a sample; its settings are about all rows, `k_of_sample` about the sample."""
-
-    k_of_sample: int = 2
-
-    @cached_property
-    def neighbour_rungs(self) -> dict[str, list[NeighbourRung]]:
-        compared, release = self.decision.scorecard.compared, self.decision.chosen.release
-        return neighbour_rungs(self.evaluator, compared, release, self.k_of_sample)
-
-
-@dataclass(frozen=True, eq=False)
 class LargeOutcome:
     """What was chosen on a sample, and what all rows reach."""
 
@@ -57,6 +44,8 @@ class LargeOutcome:
     sample: Sample
     outcome: Outcome
     """On the sample; its settings are those asked for."""
+    k_of_sample: int
+    """What was asked of groups in the sample, so that all rows keep the k that was asked for."""
     promise: Promise
     """Of the release, about all rows."""
     measured: int
@@ -115,14 +104,14 @@ def consider_large(
         if tell is not None:
             tell("counting all rows", 0, 1)
         kept = _kept(found, crowds, settings)
-        if kept is not None and (best is None or _value(kept) > _value(best.decision)):
-            best = _sampled_outcome(replace(found, settings=settings, decision=kept), k)
+        if kept is not None and (best is None or _value(kept) > _value(best[0].decision)):
+            best = replace(found, settings=settings, decision=kept), k
         if kept is not None and kept.chosen is found.decision.chosen:
             break  # a larger k allows no more than this one
         k *= 2
     if best is None:
         raise _nothing_holds(sample, large, crowds)
-    return _settled(best, sample, crowds)
+    return _settled(*best, sample, crowds)
 
 
 def _where_the_rows_are(settings: Settings) -> Settings:
@@ -226,17 +215,12 @@ def _value(decision: Decision) -> float:
     return kept - decision.caution * told
 
 
-def _sampled_outcome(found: Outcome, k: int) -> SampledOutcome:
-    parts = {name: getattr(found, name) for name in Outcome.__dataclass_fields__}
-    return SampledOutcome(**parts, k_of_sample=k)
-
-
-def _settled(best: SampledOutcome, sample: Sample, crowds: Crowds) -> LargeOutcome:
+def _settled(best: Outcome, k: int, sample: Sample, crowds: Crowds) -> LargeOutcome:
     release = best.decision.chosen.release
     coarse = {name: crowds.column(name, form) for name, form in release.forms.items()}
     large = with_coarse_columns(crowds.large, coarse.values())
     promise, measured = crowds.promise(release), crowds.reached(release)
-    return LargeOutcome(large, sample, best, promise, measured, coarse, crowds.beyond_k(release))
+    return LargeOutcome(large, sample, best, k, promise, measured, coarse, crowds.beyond_k(release))
 
 
 def _nothing_holds(sample: Sample, large: LargeTable, crowds: Crowds) -> CannotMeet:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
@@ -15,13 +15,14 @@ from typing import IO, Any
 
 import polars as pl
 
+from tamis.analyse import Analysis, analyse
+from tamis.analyse.summary import Setting, Summary
 from tamis.engine import estimated_bytes, free_memory
 from tamis.engine.backend import DuckDB, Engine, Polars
 from tamis.engine.cells import count_cells
 from tamis.engine.large_table import HASH, LargeTable, content_text
 from tamis.errors import InputError
 from tamis.publish.bundle import held_back, recipe, write_private, write_shared, written_release
-from tamis.publish.kept_told import close_look_facts
 from tamis.publish.layout import (
     HEADERS,
     PEOPLE,
@@ -33,14 +34,13 @@ from tamis.publish.manifest import Bound, manifest, promise_entry, with_bounds
 from tamis.publish.promises import not_promised
 from tamis.publish.secret_groups import numbered_secrets
 from tamis.publish.summarise import summarise
-from tamis.publish.summary import ExposureFacts, Setting, Summary, TableFacts
-from tamis.publish.summary_parts import CloseLookFacts
 from tamis.publish.verify import verify
 from tamis.scale.coarse import plain_kind
 from tamis.scale.exposure import ReleasedRows, stated_groups
 from tamis.scale.search import LargeOutcome
 from tamis.scale.verifying import other_engine, verify_large
 from tamis.table_file import Format, write_parts
+from tamis.unique_counts import ExposureFacts
 
 PERSON, KEY = "person", "key"
 _DIGITS = 14
@@ -62,6 +62,7 @@ def publish_large(
     out = Path(out)
     date = date or datetime.now(UTC).date().isoformat()
     format = _dense_format(found)
+    analysis = _about_all_rows(found, analyse(found.outcome, k=found.k_of_sample, attacks=False))
     with written_release(out, force=force) as draft:
         private = draft / PRIVATE
         private.mkdir(mode=0o700)
@@ -69,7 +70,7 @@ def publish_large(
         shape = FileShape.of(found, format)
         _write_rows(found, shape, file, private)
         with _another(found.large.engine) as other:
-            describe(found, draft, file, shape, dict(origin or {}), date, other)
+            describe(found, analysis, draft, file, shape, dict(origin or {}), date, other)
             verify_large(draft, other)
         free = free_memory()
         if free is None or estimated_bytes(str(file)) <= free / 2:
@@ -229,6 +230,7 @@ def released_rows(found: LargeOutcome) -> ReleasedRows:
 
 def describe(
     found: LargeOutcome,
+    analysis: Analysis,
     draft: Path,
     file: Path,
     shape: FileShape,
@@ -240,11 +242,8 @@ def describe(
 
     The file of rows is in the draft already; the other engine will count it again.
     """
-    outcome, large, rows = found.outcome, found.large, released_rows(found)
-    known = sorted(found.promise.columns)
-    exposure = rows.exposure(known, outcome.settings.k, large.shape.unit)
-    look = close_look_facts(outcome)
-    content = _manifest(found, file, shape, exposure, look, date)
+    outcome, large, known = found.outcome, found.large, sorted(found.promise.columns)
+    content = _manifest(found, analysis, file, shape, date)
     content["engine"] = _engines(found, other.name)
     risks, diverse = stated_groups(
         outcome.settings, large, known, found.measured, dict(found.beyond_k)
@@ -253,19 +252,14 @@ def describe(
     if stated := [*risks, *(diverse if public else ())]:
         content["diversity"] = stated
     private_only = [] if public else diverse
-    summary = _about_all_rows(found, summarise(outcome, content, origin, look, [], private_only))
+    summary = _again(summarise(outcome, analysis, content, origin, private_only))
     write_shared(draft, content, summary)
     how = recipe(outcome, draft, origin, date, diverse)
     write_private(draft / PRIVATE, outcome, summary, how)
 
 
 def _manifest(
-    found: LargeOutcome,
-    file: Path,
-    shape: FileShape,
-    exposure: ExposureFacts,
-    look: CloseLookFacts,
-    date: str,
+    found: LargeOutcome, analysis: Analysis, file: Path, shape: FileShape, date: str
 ) -> dict[str, Any]:
     """The manifest, in which all rows are counted."""
     outcome, large, rows = found.outcome, found.large, released_rows(found)
@@ -275,11 +269,11 @@ def _manifest(
         file,
         outcome.settings.format,
         measured=[found.measured],
-        exposure=exposure,
-        close_look=look,
+        exposure=analysis.exposure,
+        close_look=analysis.close_look,
         unit=large.shape.unit,
         held_back=held_back(outcome),
-        not_promised=_not_promised(found, exposure),
+        not_promised=_not_promised(found, analysis.exposure),
         date=date,
         coarser={name: column.stated() for name, column in found.coarse.items()},
         bounds=shape.bounds,
@@ -313,8 +307,9 @@ def _engines(found: LargeOutcome, other: str) -> dict[str, Any]:
     }
 
 
-def _not_promised(found: LargeOutcome, exposure: ExposureFacts) -> list[str]:
+def _not_promised(found: LargeOutcome, exposure: ExposureFacts | None) -> list[str]:
     outcome = found.outcome
+    assert exposure is not None
     return not_promised(
         [found.promise],
         outcome.table.unit,
@@ -324,28 +319,34 @@ def _not_promised(found: LargeOutcome, exposure: ExposureFacts) -> list[str]:
     )
 
 
-def _about_all_rows(found: LargeOutcome, summary: Summary) -> Summary:
-    """A summary of the sample, corrected where all rows were counted."""
-    rows, sample = found.large.rows, found.sample
-    people = summary["exposure"]["total"] if summary["exposure"] else rows
-    table: TableFacts = {
-        **summary["table"],
-        "rows": rows,
-        "rows_released": rows,
-        "people": people,
-        "people_released": people,
-    }
+def _about_all_rows(found: LargeOutcome, analysis: Analysis) -> Analysis:
+    """An analysis of the sample, corrected where all rows were counted."""
+    rows, sample, unit = found.large.rows, found.sample, found.large.shape.unit
+    known = sorted(found.promise.columns)
+    exposure = released_rows(found).exposure(known, found.outcome.settings.k, unit)
+    people = exposure["total"]
     note = (
         f"The table has {rows:,} rows. Models were trained and evaluated on {sample.table.rows:,} "
         "of them, drawn by a salted hash; what is promised, and who is unique, was counted on all."
     )
+    return replace(
+        analysis,
+        table={
+            **analysis.table,
+            "rows": rows,
+            "rows_released": rows,
+            "people": people,
+            "people_released": people,
+        },
+        exposure=exposure,
+        same_sensitive=None,
+        classes=None,
+        notes=[{"level": "note", "text": note, "public": True}, *analysis.notes],
+    )
+
+
+def _again(summary: Summary) -> Summary:
+    """A summary that says how to reproduce what was made beyond memory."""
     again: Setting = {"label": "Reproduce the same bytes", "value": "run the same command again"}
     private = [again if s["label"] == again["label"] else s for s in summary["recipe"]["private"]]
-    return {
-        **summary,
-        "table": table,
-        "same_sensitive": None,
-        "classes": None,
-        "recipe": {**summary["recipe"], "private": private},
-        "notes": [{"level": "note", "text": note, "public": True}, *summary["notes"]],
-    }
+    return {**summary, "recipe": {**summary["recipe"], "private": private}}

@@ -339,7 +339,8 @@ def demo(out: str | None, rows: int, force: bool, seed: int, as_json: bool, quie
         print_noticed(table)
     origin = {"name": "patients", "made": {"rows": rows, "random_state": seed}}
     settings = Settings(methods=DEMO_METHODS, seed=seed)
-    print_outcome(make(table, settings, folder, force, watched, origin), folder, as_json)
+    made = make(table, settings, folder, force, watched, origin)
+    print_outcome(*made, folder, as_json)
 
 
 def fresh() -> Path:

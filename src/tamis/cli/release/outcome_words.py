@@ -11,8 +11,9 @@ from tamis.errors import plural
 from tamis.publish.figures import percent
 
 if TYPE_CHECKING:
+    from tamis.analyse import Analysis
     from tamis.flow import Outcome
-    from tamis.publish.summary import ExposureFacts
+    from tamis.unique_counts import ExposureFacts
 
 HALF_A_STEP = 0.0005
 """Figures are shown in tenths of a percent: less than half of one is no difference."""
@@ -21,14 +22,17 @@ MANY_UNIQUE = 0.5
 
 
 def print_outcome(
-    outcome: Outcome, out: Path, as_json: bool, more: dict[str, Any] | None = None
+    outcome: Outcome,
+    analysis: Analysis,
+    out: Path,
+    as_json: bool,
+    more: dict[str, Any] | None = None,
 ) -> None:
     """What was released, what is promised, and where the report is; `more` is added to the JSON."""
     if as_json:
         from tamis.publish.bundle import recipe_forms
         from tamis.publish.layout import NAME, read_json
 
-        summary = read_json(out / "private" / "summary.json", most=1 << 30)
         print_json(
             {
                 "out": str(out),
@@ -37,8 +41,8 @@ def print_outcome(
                 "features": list(outcome.release.features),
                 "forms": recipe_forms(outcome.release),
                 "manifest": read_json(out / NAME),
-                "candidates": summary["candidates"],
-                "methods": summary["methods"],
+                "candidates": analysis.candidates,
+                "methods": analysis.methods,
                 "unlabelled": outcome.table.unlabelled,
                 **_population(outcome),
                 **(more or {}),
@@ -46,7 +50,7 @@ def print_outcome(
         )
         return
     say = console()
-    for line in words(outcome):
+    for line in words(outcome, analysis):
         say.print(line, markup=False)
     if outcome.population_risk is not None:
         say.print(
@@ -98,12 +102,12 @@ def print_front(outcome: Outcome) -> None:
     )
 
 
-def words(outcome: Outcome) -> list[str]:
+def words(outcome: Outcome, analysis: Analysis) -> list[str]:
     """What is released, what it keeps and tells, who is unique in it, what an attacker gains.
 
     And which limit is missed after all: all figures come from rows that were not used to choose.
     """
-    from tamis.publish.summarise import judged
+    from tamis.analyse.usefulness import judged
 
     chosen, card = outcome.decision.chosen, outcome.decision.scorecard
     names = chosen.release.features
@@ -112,10 +116,10 @@ def words(outcome: Outcome) -> list[str]:
     return [
         f"Released: {plural(len(names), 'column')} ({some_names(names, 5)}) and "
         f"{outcome.table.target}{_drawn_words(outcome)}.",
-        *_unique(outcome),
-        *_left_out(outcome),
+        *_unique(analysis),
+        *_left_out(outcome, analysis),
         *kept_told_words(outcome),
-        *_alone(outcome),
+        *_alone(outcome, analysis),
         *_diverse(outcome),
         model_words(right[0], right[1], right[2], kept, judged(outcome.table)),
         *_attack(outcome, told),
@@ -193,26 +197,20 @@ def _drawn_words(outcome: Outcome) -> str:
     return f"; {rows:,} synthetic rows at epsilon = {chosen.value('epsilon'):.4g}"
 
 
-def _left_out(outcome: Outcome) -> list[str]:
-    from tamis.publish.left_out import lost_group_lines, lost_of, lost_value_warnings
-    from tamis.publish.people import left_out_numbers, left_out_words
+def _left_out(outcome: Outcome, analysis: Analysis) -> list[str]:
+    from tamis.analyse.lost_words import lost_group_lines
 
-    release = outcome.release
-    numbers, lost = left_out_numbers(release), lost_of(outcome)
-    if numbers is None:
+    found = analysis.left_out
+    if found is None:
         return []
-    lines = [left_out_words(numbers, release.unit, outcome.settings.k)]
-    if lost is not None:
-        lines += lost_group_lines(lost, outcome)
-        lines += [f"Warning: {words}" for words in lost_value_warnings(lost, outcome)]
-    return lines
+    warnings = [f"Warning: {words}" for words in found.get("warnings", ())]
+    return [found["words"], *lost_group_lines(found.get("groups", ()), outcome.release), *warnings]
 
 
-def _alone(outcome: Outcome) -> list[str]:
-    from tamis.publish.exposure import exposure_facts, same_sensitive
+def _alone(outcome: Outcome, analysis: Analysis) -> list[str]:
     from tamis.publish.promises import alike_words, everything_words, exposure_words
 
-    found, secret = exposure_facts(outcome), same_sensitive(outcome)
+    found, secret = analysis.exposure, analysis.same_sensitive
     if found is None:
         return []
     lines = exposure_words(found, outcome.table.target)
@@ -251,12 +249,11 @@ def _diverse(outcome: Outcome) -> list[str]:
     ]
 
 
-def _unique(outcome: Outcome) -> list[str]:
+def _unique(analysis: Analysis) -> list[str]:
     """The count of people who are like nobody else, before anything that sounds safe."""
-    from tamis.publish.exposure import exposure_facts
     from tamis.publish.promises import everything_words
 
-    found = exposure_facts(outcome)
+    found = analysis.exposure
     if found is None or not _is_mostly_unique(found):
         return []
     return [f"Warning: {everything_words(found)}"]

@@ -34,6 +34,7 @@ from tamis.publish.figures import percent
 from tamis.serve import end_with_server, is_passing, is_served, tell_server
 
 if TYPE_CHECKING:
+    from tamis.analyse import Analysis
     from tamis.attack.earlier_releases import EarlierReleases
     from tamis.binary.records import BinaryTable
     from tamis.coarsen.ladder import Ladder
@@ -119,7 +120,7 @@ def run_release(asked: Request) -> None:
     refuse_existing(asked.out, asked.force)
     with _spending(asked) as spent:
         table = asked.read()
-        outcome = make(
+        outcome, analysis = make(
             table,
             asked.settings,
             asked.out,
@@ -132,12 +133,12 @@ def run_release(asked: Request) -> None:
             register=asked.register(table),
         )
     if spent is None:
-        print_outcome(outcome, asked.out, asked.as_json)
+        print_outcome(outcome, analysis, asked.out, asked.as_json)
         if is_served():
             draft_others(outcome, asked.out, asked.origin)
         return
     ledger = ledger_path(asked.source, asked.ledger)
-    print_outcome(outcome, asked.out, asked.as_json, total(spent, ledger))
+    print_outcome(outcome, analysis, asked.out, asked.as_json, total(spent, ledger))
     if asked.watched:
         words = spending_words(spent, ledger)
         console(stderr=True).print(words, markup=False, soft_wrap=True)
@@ -209,8 +210,9 @@ def make(
     ladders: Mapping[str, Ladder] | None = None,
     before_writing: Callable[[], None] | None = None,
     register: Table | None = None,
-) -> Outcome:
-    """Consider and publish, saying what is being done."""
+) -> tuple[Outcome, Analysis]:
+    """Consider, analyse and publish, saying what is being done."""
+    from tamis.analyse import analyse
     from tamis.flow import consider
     from tamis.publish.bundle import publish
 
@@ -225,13 +227,15 @@ def make(
             handed=handed,
             register=register,
         )
+        say("looking closely at the choice", 0, 1)
+        analysis = analyse(outcome)
         if before_writing is not None:
             before_writing()
         say("writing and verifying", 0, 1)
-        publish(outcome, out, force=force, origin=origin, date=date)
+        publish(outcome, out, analysis=analysis, force=force, origin=origin, date=date)
     if handed is not None and watched:
         console(stderr=True).print(handed.words(settings.k), markup=False, soft_wrap=True)
-    return outcome
+    return outcome, analysis
 
 
 def _handed(
@@ -293,6 +297,7 @@ def release_large(asked: Request, options: EngineOptions, name: EngineName) -> N
 
 def release_pairs(asked: Request, options: EngineOptions, name: EngineName) -> None:
     """Find the columns to compare behind the engine, then release them as any records."""
+    from tamis.analyse import analyse
     from tamis.engine import running
     from tamis.flow import consider
     from tamis.publish.bundle import publish, refuse_existing
@@ -318,10 +323,12 @@ def release_pairs(asked: Request, options: EngineOptions, name: EngineName) -> N
         outcome = replace(
             consider(records, settings, tell=say), left_out=found.left_out, engine=found.said(name)
         )
+        say("looking closely at the choice", 0, 1)
+        analysis = analyse(outcome)
         say("writing and verifying", 0, 1)
         origin = _large_origin(source, name, options) | {"compared": found.to_dict()}
-        publish(outcome, asked.out, force=asked.force, origin=origin)
-    print_outcome(outcome, asked.out, asked.as_json)
+        publish(outcome, asked.out, analysis=analysis, force=asked.force, origin=origin)
+    print_outcome(outcome, analysis, asked.out, asked.as_json)
 
 
 def _large_origin(source: TableSource, name: str, options: EngineOptions) -> dict[str, Any]:

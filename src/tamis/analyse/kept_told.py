@@ -6,17 +6,10 @@ from itertools import accumulate, groupby
 
 import numpy as np
 
-from tamis.decide import most_valuable
-from tamis.evaluate.close_look import Guessed
-from tamis.evaluate.figure import Figure, accuracy, auc
-from tamis.evaluate.scorecard import Row
-from tamis.evaluate.subset_bits import Question
-from tamis.flow import Outcome
-from tamis.learn.models import SHOWN
-from tamis.propose.names import differences
-from tamis.publish.column_fates import breaks_k, sources
-from tamis.publish.summary import CandidateFacts, Factor, LimitLines
-from tamis.publish.summary_parts import (
+from tamis.analyse.column_fates import breaks_k, projection_on, sources
+from tamis.analyse.examination import Examination
+from tamis.analyse.summary import CandidateFacts, Factor, LimitLines
+from tamis.analyse.summary_parts import (
     Beside,
     BitsFacts,
     CloseLookFacts,
@@ -28,6 +21,14 @@ from tamis.publish.summary_parts import (
     WaveFacts,
     Winner,
 )
+from tamis.decide import most_valuable
+from tamis.evaluate.close_look import Guessed
+from tamis.evaluate.figure import Figure, accuracy, auc
+from tamis.evaluate.scorecard import Row
+from tamis.evaluate.subset_bits import Question
+from tamis.flow import Outcome
+from tamis.learn.models import SHOWN
+from tamis.propose.names import differences
 from tamis.rank.evaluation import Evaluation, pareto_front
 from tamis.select.breach.candidate import region
 
@@ -73,8 +74,9 @@ def most_rows(outcome: Outcome) -> int:
     return 1 if people is None else int(np.bincount(people).max())
 
 
-def bits_facts(outcome: Outcome) -> BitsFacts:
+def bits_facts(examined: Examination) -> BitsFacts:
     """What the release keeps and tells, who would win under other cautions, what is next."""
+    outcome = examined.outcome
     decision = outcome.decision
     measured, figures = decision.scorecard.compared.reporting, decision.chosen.figures
     kept, useful = figures["kept"], figures["useful"]
@@ -94,8 +96,8 @@ def bits_facts(outcome: Outcome) -> BitsFacts:
         "weak": decision.scorecard.compared.choosing.weak,
         "cautions": cautions,
         "winners": winners(outcome, cautions),
-        "one_more": one_more(outcome),
-        "waves": wave_facts(outcome),
+        "one_more": one_more(examined),
+        "waves": wave_facts(examined),
     }
 
 
@@ -121,12 +123,13 @@ def winners(outcome: Outcome, cautions: list[float]) -> list[Winner]:
     return [{"caution": caution, "candidate": candidate} for caution, candidate in runs]
 
 
-def wave_facts(outcome: Outcome) -> list[WaveFacts]:
+def wave_facts(examined: Examination) -> list[WaveFacts]:
     """What the first columns of a large release keep and tell, where that was measured.
 
     Who has all of them can ignore some, so that no part keeps or tells more than the release.
     """
-    decision, found = outcome.decision, outcome.waves
+    outcome, found = examined.outcome, examined.waves
+    decision = outcome.decision
     kept, told = (decision.chosen.value(measure) for measure in ("kept", "told"))
     as_they_are = outcome.evaluator.yardstick.columns(decision.chosen.release) is not None
     if not (found and as_they_are and decision.scorecard.compared.reporting.teaches):
@@ -140,19 +143,20 @@ def wave_facts(outcome: Outcome) -> list[WaveFacts]:
     ]
 
 
-def one_more(outcome: Outcome) -> OneMore | None:
+def one_more(examined: Examination) -> OneMore | None:
     """The column held back that would be worth most, of those with which k is kept."""
+    outcome, bits = examined.outcome, examined.column_bits
     decision, released = outcome.decision, sources(outcome)
     if outcome.evaluator.yardstick.columns(decision.chosen.release) is None:
         return None  # what a column adds to altered ones was not measured
-    bits = outcome.column_bits
     worth = {
         name: bits[name].teaches_beyond - decision.caution * bits[name].tells_beyond
         for name in outcome.table.features
         if name not in released and bits[name].teaches_beyond > 0
     }
     order = sorted(worth, key=lambda name: -worth[name])
-    best = next((name for name in order if not breaks_k(outcome, name)), None)
+    fast = projection_on(outcome)
+    best = next((name for name in order if not breaks_k(outcome, name, fast)), None)
     if best is None:
         return None
     kept, told = (decision.chosen.value(measure) for measure in ("kept", "told"))
@@ -163,9 +167,10 @@ def one_more(outcome: Outcome) -> OneMore | None:
     }
 
 
-def close_look_facts(outcome: Outcome) -> CloseLookFacts:
+def close_look_facts(examined: Examination) -> CloseLookFacts:
     """What slow learners guess of the target and of the sensitive column."""
-    look, every = outcome.close_look, outcome.evaluator.yardstick.reporting
+    outcome, look = examined.outcome, examined.close_look
+    every = outcome.evaluator.yardstick.reporting
     found: CloseLookFacts = {
         "target": _guessed(outcome, look.target, every.target, *_of_target(outcome)),
         "sensitive": None,

@@ -31,7 +31,7 @@ fractions, never percentages. It contains no row and no cell value except the la
 in the text of a rule.
 
 No count of people from 1 to k - 1 is in it: a figure based on fewer than k people is `None`, and
-class sizes are grouped into bins that are wide enough (`tamis.publish.exposure`). The exceptions
+class sizes are grouped into bins that are wide enough (`tamis.analyse.crowds`). The exceptions
 are the figures of `exposure` that anybody can count from the released file: how many rows are
 unique in it reveals nothing that the file itself does not. `tamis.publish.report` refuses
 what breaks this.
@@ -44,7 +44,7 @@ from __future__ import annotations
 
 from typing import Literal, NotRequired, TypedDict
 
-from tamis.publish.summary_parts import (
+from tamis.analyse.summary_parts import (
     Attacker,
     BitsFacts,
     CloseLookFacts,
@@ -55,6 +55,8 @@ from tamis.publish.summary_parts import (
     LadderFacts,
     OfHundred,
 )
+from tamis.table import Unit
+from tamis.unique_counts import Alike, ExposureFacts, Kind
 
 SCHEMA_VERSION = 2
 """Increased whenever a field changes its meaning or is removed."""
@@ -65,8 +67,6 @@ KEPT_FATES = ("released", "coarsened", "altered", "target")
 Region = Literal["I", "II", "III", "IV"]
 RuleState = Literal["kept", "weakened", "flipped", "emptied", "lost"]
 Audience = Literal["holder", "recipient"]
-Unit = Literal["people", "rows"]
-Kind = Literal["equal", "containment"]
 
 
 class TableFacts(TypedDict):
@@ -216,51 +216,6 @@ class MeasureFacts(TypedDict):
     floor: float | None
     """The same by guessing, where that makes sense: for what the release shows by itself. A measure
     without a floor compares with the original and is not shown to recipients."""
-
-
-class Crowd(TypedDict):
-    """How many people or rows look alike to an attacker who knows some columns."""
-
-    k: int | None
-    """The smallest crowd; `None`: fewer than the k that was asked for."""
-    unique: int | None
-    """How many are the only one of their kind; `None`: from 1 to k - 1."""
-
-
-class KnownCrowd(Crowd):
-    """The same for what attackers are assumed to know."""
-
-    columns: list[str]
-    """The released columns among these; none: they know nothing that is released."""
-    kind: Kind
-    """`equal`: a crowd has the same values. `containment`: it has all that a row has."""
-
-
-class Alike(TypedDict):
-    """Groups alike in what attackers are assumed to know, in which everybody shares a value."""
-
-    groups: int | None
-    """How many of them, counting kinds of rows; `None` where `members` is."""
-    of: int
-    """How many kinds of rows there are."""
-    members: int | None
-    """How many are in such groups, so that their value is known; `None`: from 1 to k - 1."""
-
-
-class ExposureFacts(TypedDict):
-    """Who is unique in the release."""
-
-    unit: Unit
-    asked: int
-    """The k that was asked for: counts of people below it that no file reveals are `None`."""
-    total: int
-    """How many are in the release."""
-    known: KnownCrowd
-    everything: Crowd
-    """Where attackers know every released column, the target included."""
-    same_target: Alike
-    rows: NotRequired[ExposureFacts]
-    """Where people have several rows: the same for rows, which anybody can count."""
 
 
 class ClassBin(TypedDict):

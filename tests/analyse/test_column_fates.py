@@ -8,12 +8,13 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tamis.analyse.column_fates import breaks_k, column_fates, projection_on
+from tamis.analyse.examination import Examination, examine
+from tamis.analyse.kept_told import one_more, wave_facts
+from tamis.analyse.summary import ColumnFate
 from tamis.evaluate.column_bits import ColumnBits, Wave
 from tamis.evaluate.scorecard import Row
 from tamis.flow import Outcome, Settings, consider
-from tamis.publish.column_fates import breaks_k, column_stories
-from tamis.publish.kept_told import one_more, wave_facts
-from tamis.publish.summary import ColumnFate
 from tamis.table import Roles, Table
 
 
@@ -29,10 +30,17 @@ def plain(outcome: Outcome) -> Row:
 
 def story(outcome: Outcome, row: Row, name: str, teaches: float, tells: float) -> ColumnFate:
     """What is said of a column that would add so much."""
+    examined = made_up(outcome, row, name, ColumnBits(0.4, 0.3, teaches, tells))
+    return next(found for found in column_fates(examined) if found["name"] == name)
+
+
+def made_up(
+    outcome: Outcome, row: Row, name: str, bits: ColumnBits, waves: tuple[Wave, ...] = ()
+) -> Examination:
+    """What models would have made of a release to which this column adds so much."""
     other = replace(outcome, decision=replace(outcome.decision, chosen=row))
-    bits = dict.fromkeys(outcome.table.features, ColumnBits(0.5, 0.5, 0.0, 0.0))
-    other.__dict__["column_bits"] = bits | {name: ColumnBits(0.4, 0.3, teaches, tells)}
-    return next(found for found in column_stories(other) if found["name"] == name)
+    all_bits = dict.fromkeys(outcome.table.features, ColumnBits(0.5, 0.5, 0.0, 0.0))
+    return Examination(other, None, waves, all_bits | {name: bits}, {}, None, {})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -107,11 +115,9 @@ def test_what_a_column_adds_to_altered_ones_is_left_out(outcome: Outcome):
 def test_why_one_of_very_many_columns_leaves(outcome, plain, teaches, tells, words):
     name = plain.release.features[0]
     wave = Wave((0,), {0: (0.1, 0.1)}, kept=0.4, told=0.9)
-    other = replace(outcome, decision=replace(outcome.decision, chosen=plain))
-    other.__dict__["waves"] = (wave, replace(wave, columns=(1, 2)))
-    bits = dict.fromkeys(outcome.table.features, ColumnBits(0.5, 0.5, 0.0, 0.0))
-    other.__dict__["column_bits"] = bits | {name: ColumnBits(0.4, 0.3, teaches, tells)}
-    found = next(found for found in column_stories(other) if found["name"] == name)
+    bits = ColumnBits(0.4, 0.3, teaches, tells)
+    other = made_up(outcome, plain, name, bits, (wave, replace(wave, columns=(1, 2))))
+    found = next(found for found in column_fates(other) if found["name"] == name)
     assert found["why"].startswith(words)
     kept, told = plain.value("kept"), plain.value("told")
     assert wave_facts(other) == [
@@ -137,10 +143,12 @@ def test_columns_of_0_and_1_break_k_where_too_few_have_all_that_somebody_has():
         least = min(sum((rows >= row).all(axis=1)) for row in rows)
         broken[name] = least < settings.k
         assert breaks_k(found, name) == broken[name], name
+        assert breaks_k(found, name, projection_on(found)) == broken[name], name
     assert {True, False} == set(broken.values())
-    stories = {story["name"]: story["why"] for story in column_stories(found)}
+    examined = examine(found, attacks=False)
+    stories = {story["name"]: story["why"] for story in column_fates(examined)}
     for name, breaks in broken.items():
         said = "With it, fewer than 8 rows would have all that some of them have."
         assert (stories[name] == said) == breaks
-    more = one_more(found)
+    more = one_more(examined)
     assert more is None or not broken[more["name"]]

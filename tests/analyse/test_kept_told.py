@@ -11,12 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tamis.decide import decide
-from tamis.evaluate.close_look import Group, Guessed, Surest
-from tamis.evaluate.figure import Figure, wilson_share
-from tamis.flow import Outcome
-from tamis.publish.column_fates import breaks_k
-from tamis.publish.kept_told import (
+from tamis.analyse.column_fates import breaks_k
+from tamis.analyse.examination import Examination, examine
+from tamis.analyse.kept_told import (
     CAUTIONS,
     bits_facts,
     candidate_facts,
@@ -25,7 +22,16 @@ from tamis.publish.kept_told import (
     one_more,
     winners,
 )
+from tamis.decide import decide
+from tamis.evaluate.close_look import Group, Guessed, Surest
+from tamis.evaluate.figure import Figure, wilson_share
+from tamis.flow import Outcome
 from tamis.publish.report import _alone
+
+
+@pytest.fixture(scope="module")
+def examined(outcome: Outcome) -> Examination:
+    return examine(outcome, attacks=False)
 
 
 def test_winners_are_those_that_would_be_chosen(outcome: Outcome):
@@ -43,17 +49,19 @@ def test_winners_are_those_that_would_be_chosen(outcome: Outcome):
     assert all(one != next_one for one, next_one in pairwise(changes))
 
 
-def test_the_caution_that_was_used_is_on_the_slider_and_gives_what_was_chosen(outcome: Outcome):
+def test_the_caution_that_was_used_is_on_the_slider_and_gives_what_was_chosen(
+    examined: Examination, outcome: Outcome
+):
     odd = replace(outcome, decision=replace(outcome.decision, caution=0.333))
-    found = bits_facts(odd)
+    found = bits_facts(replace(examined, outcome=odd))
     assert found["cautions"] == sorted({*CAUTIONS, 0.333})
-    used = bits_facts(outcome)
+    used = bits_facts(examined)
     at = [w["candidate"] for w in used["winners"] if w["caution"] <= used["caution"]][-1]
     assert outcome.decision.scorecard.rows[at] is outcome.decision.chosen
 
 
-def test_facts_are_those_of_the_rows_that_report(outcome: Outcome):
-    found, figures = bits_facts(outcome), outcome.decision.chosen.figures
+def test_facts_are_those_of_the_rows_that_report(examined: Examination, outcome: Outcome):
+    found, figures = bits_facts(examined), outcome.decision.chosen.figures
     assert figures["kept"] is not None
     assert figures["told"] is not None
     assert found["told"] is not None
@@ -73,7 +81,8 @@ def test_one_more_column_keeps_k_and_is_worth_most(outcome: Outcome):
     names = []
     for row in plain:
         other = replace(outcome, decision=replace(outcome.decision, chosen=row))
-        found, bits = one_more(other), other.column_bits
+        looked = examine(other, attacks=False)
+        found, bits = one_more(looked), looked.column_bits
         may = {
             name: bits[name].teaches_beyond - other.decision.caution * bits[name].tells_beyond
             for name in other.table.features
@@ -86,13 +95,14 @@ def test_one_more_column_keeps_k_and_is_worth_most(outcome: Outcome):
     assert any(names)
 
 
-def test_what_a_column_adds_to_altered_ones_is_not_said(outcome: Outcome):
+def test_what_a_column_adds_to_altered_ones_is_not_said(examined: Examination, outcome: Outcome):
     altered = next(
         row
         for row in outcome.decision.scorecard.candidates
         if outcome.evaluator.yardstick.columns(row.release) is None
     )
-    assert one_more(replace(outcome, decision=replace(outcome.decision, chosen=altered))) is None
+    other = replace(outcome, decision=replace(outcome.decision, chosen=altered))
+    assert one_more(replace(examined, outcome=other)) is None
 
 
 @given(st.integers(0, 60), st.integers(1, 60), st.integers(1, 12))
@@ -116,23 +126,21 @@ def guessed(precision: float, recall: float, known: float) -> Guessed:
     )
 
 
-def looked_at(outcome: Outcome, found: Guessed) -> Any:
-    other = replace(outcome)
-    look = replace(outcome.close_look, target=found)
-    other.__dict__["close_look"] = look
-    return close_look_facts(other)["target"]
+def looked_at(examined: Examination, found: Guessed) -> Any:
+    look = replace(examined.close_look, target=found)
+    return close_look_facts(replace(examined, close_look=look))["target"]
 
 
-def test_a_close_look_leaves_out_what_stands_for_few(outcome: Outcome):
+def test_a_close_look_leaves_out_what_stands_for_few(examined: Examination, outcome: Outcome):
     yardstick = outcome.evaluator.yardstick.reporting
     rows = yardstick.parts.report
     k, cases = outcome.settings.k, int(np.bincount(yardstick.target.label[rows]).min())
     few = guessed((k - 1) / round(0.05 * len(rows)), (k - 1) / cases, (k - 1) / len(rows))
-    found = looked_at(outcome, few)
+    found = looked_at(examined, few)
     assert found["surest"][0]["precision"] is None
     assert found["surest"][0]["recall"] is None
     assert found["known"] is None
-    enough = looked_at(outcome, guessed(1.0, k / cases, k / len(rows)))
+    enough = looked_at(examined, guessed(1.0, k / cases, k / len(rows)))
     assert enough["surest"][0]["precision"] == {"value": 1.0, "interval": None}
     assert enough["known"]["value"] == pytest.approx(k / len(rows))
     assert enough["share"]["interval"] == {"low": 0.4, "high": 1.0}

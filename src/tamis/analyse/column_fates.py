@@ -11,17 +11,19 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from tamis.binary.records import is_zero_one
+from tamis.analyse.examination import Examination
+from tamis.analyse.summary import ColumnFate, Fate
+from tamis.analyse.summary_parts import ColumnShares, LabelFacts, LadderFacts, RungFacts
+from tamis.binary.records import from_wide, is_binary, is_zero_one
 from tamis.coarsen.ladder import Ladder
+from tamis.errors import others
 from tamis.evaluate.column_bits import NeighbourRung
 from tamis.flow import Outcome
 from tamis.propose.unaltered import contained
-from tamis.publish.promises import others
-from tamis.publish.summary import ColumnFate, Fate, Unit
-from tamis.publish.summary_parts import ColumnShares, LabelFacts, LadderFacts, RungFacts
 from tamis.release import Recipe
 from tamis.risk.grouping import grouped
-from tamis.table import bare
+from tamis.select.containment.source import Projection
+from tamis.table import Unit, bare
 
 NOTICEABLE = 0.01
 """A share of what all columns teach, or tell, that is worth mentioning to a reader."""
@@ -51,15 +53,11 @@ def sources(outcome: Outcome) -> dict[str, list[str]]:
     return found
 
 
-def column_stories(
-    outcome: Outcome, stated: Mapping[str, Mapping[str, Any]] | None = None
-) -> list[ColumnFate]:
-    """Every column of the original with its fate and the reason.
-
-    `stated` is what the manifest says of columns in coarser forms, whose ladders are then shown.
-    """
+def column_fates(examined: Examination) -> list[ColumnFate]:
+    """Every column of the original with its fate and the reason."""
+    outcome = examined.outcome
     table = outcome.table
-    reasons = _Reasons(outcome)
+    reasons = _Reasons(examined)
     found: list[ColumnFate] = []
     for name in table.frame.columns:
         if name == table.target:
@@ -76,8 +74,8 @@ def column_stories(
             found.append({"name": name, "fate": "held back", "why": why})
         else:
             story = reasons.story(name)
-            if stated and name in stated:
-                story["ladder"] = ladder_facts(outcome, name, stated[name])
+            if name in outcome.release.forms:
+                story["ladder"] = ladder_facts(examined, name)
             found.append(story)
     for name in table.roles.dropped:
         if copy := outcome.copies.get(name):
@@ -95,7 +93,15 @@ class _Reasons:
     A reason says nothing of one column alone, so that columns can share it.
     """
 
-    outcome: Outcome
+    examined: Examination
+
+    @property
+    def outcome(self) -> Outcome:
+        return self.examined.outcome
+
+    @cached_property
+    def projection(self) -> Projection | None:
+        return projection_on(self.outcome)
 
     @cached_property
     def kept(self) -> dict[str, list[str]]:
@@ -118,7 +124,7 @@ class _Reasons:
         return {"name": name, "fate": fate, "why": why, "shares": self._shares(name)}
 
     def _shares(self, name: str) -> ColumnShares:
-        found, told = self.outcome.column_bits[name], self.secret is not None
+        found, told = self.examined.column_bits[name], self.secret is not None
         return {
             "teaches": found.teaches,
             "teaches_beyond": found.teaches_beyond if self.as_they_are else None,
@@ -146,13 +152,13 @@ class _Reasons:
         return self.outcome.table.unit
 
     def _beyond(self, name: str) -> tuple[float, float]:
-        found = self.outcome.column_bits[name]
+        found = self.examined.column_bits[name]
         return found.teaches_beyond, 0.0 if self.secret is None else found.tells_beyond
 
     def _released(self, name: str) -> str:
         target = self.outcome.table.target
         teaches, tells = self._beyond(name)
-        if self.outcome.waves:
+        if self.examined.waves:
             return self._in_order(teaches, tells)
         if max(teaches, tells) <= NOTICEABLE:
             return "The other released columns say nearly the same."
@@ -185,7 +191,7 @@ class _Reasons:
     def _coarsened(self, name: str) -> str:
         """Why not a rung finer."""
         table, decision = self.outcome.table, self.outcome.decision
-        finer = next(iter(self.outcome.neighbour_rungs.get(name, ())), None)
+        finer = next(iter(self.examined.neighbour_rungs.get(name, ())), None)
         if finer is None:
             return "In a coarser form."
         if not finer.allowed:
@@ -208,7 +214,7 @@ class _Reasons:
                 if chosen
                 else "No public bounds were given, so nothing could be drawn."
             )
-        if breaks_k(self.outcome, name):
+        if breaks_k(self.outcome, name, self.projection):
             k = self.outcome.settings.k
             if release.by_containment:
                 return f"With it, fewer than {k} {self.unit} would have all that some of them have."
@@ -234,8 +240,28 @@ class _Reasons:
         return "A larger release was not clearly worth more."
 
 
-def breaks_k(outcome: Outcome, name: str) -> bool:
-    """Whether the release with this column as it is would not keep what it promises of k."""
+def projection_on(outcome: Outcome) -> Projection | None:
+    """The 0/1 columns of the table projected on those of the chosen release.
+
+    It tells of very many columns quickly which fit beside them; `None` where more is asked of
+    rows than that k of them have all that anybody has, or where columns have other values.
+    """
+    table, settings = outcome.table, outcome.settings
+    plain = not settings.absences and outcome.evaluator.suppression is None
+    plain = plain and table.people is None and table.roles.quasi is None
+    if not (plain and outcome.release.by_containment and is_binary(table)):
+        return None
+    number = {name: i for i, name in enumerate(table.features)}
+    found = Projection(from_wide(table).matrix, settings.k)
+    fitted = [found.offer(number[name]) for name in outcome.release.features if name in number]
+    return found if all(fitted) else None
+
+
+def breaks_k(outcome: Outcome, name: str, projection: Projection | None = None) -> bool:
+    """Whether the release with this column as it is would not keep what it promises of k.
+
+    A `projection_on` the release answers sooner, where there is one.
+    """
     release, table = outcome.release, outcome.table
     if name not in table.quasi:
         return False
@@ -243,7 +269,6 @@ def breaks_k(outcome: Outcome, name: str) -> bool:
     some = table.features if release.by_containment else release.features
     known = [*(c for c in release.table.quasi if c in set(some) and c != name), name]
     if release.by_containment and is_zero_one(table.frame[name]):
-        projection = outcome.projection
         if projection is not None and name not in release.features:
             return not projection.fits(table.features.index(name))
         return not _contained(outcome, known)
@@ -265,12 +290,13 @@ def _contained(outcome: Outcome, names: Sequence[str]) -> bool:
     return contained(cells, k, outcome.settings.absences, outcome.table.people)
 
 
-def ladder_facts(outcome: Outcome, name: str, said: Mapping[str, Any]) -> LadderFacts:
-    """The ladder of one column; `said` is what the manifest states of it."""
+def ladder_facts(examined: Examination, name: str) -> LadderFacts:
+    """The ladder of one column; which values its labels stand for is told by the manifest."""
+    outcome = examined.outcome
     release = outcome.release
     form = release.forms[name]
     ladder = Ladder.from_dict(name, form.ladder)
-    labels = list(_labels(ladder, form.level, release.table.frame[name], said))
+    labels = list(_labels(ladder, form.level, release.table.frame[name]))
     told = outcome.decision.scorecard.compared.choosing.secret_gains is not None
     return {
         "level": form.level,
@@ -278,7 +304,7 @@ def ladder_facts(outcome: Outcome, name: str, said: Mapping[str, Any]) -> Ladder
         "words": ladder.words(form.level),
         "labels": labels[:SHOWN_LABELS],
         "more": max(0, len(labels) - SHOWN_LABELS),
-        "rungs": [_rung(each, form.level, told) for each in outcome.neighbour_rungs.get(name, ())],
+        "rungs": [_rung(each, form.level, told) for each in examined.neighbour_rungs.get(name, ())],
         "stability": form.stability,
     }
 
@@ -293,16 +319,31 @@ def _rung(found: NeighbourRung, level: int, told: bool) -> RungFacts:
     }
 
 
-def _labels(
-    ladder: Ladder, level: int, cells: pl.Series, said: Mapping[str, Any]
-) -> Iterator[LabelFacts]:
+def _labels(ladder: Ladder, level: int, cells: pl.Series) -> Iterator[LabelFacts]:
     """The released labels, intervals and dates in their order."""
     found = bare(cells).drop_nulls().unique().sort()
     ends = ladder.bounds(found, level).rows()
     order = sorted(range(found.len()), key=lambda i: _place(ends[i][0], ends[i][1]))
-    groups = said.get("groups", {})
     for i in order:
-        yield {"label": found[i], "values": list(groups.get(found[i], ()))}
+        yield {"label": found[i], "values": []}
+
+
+def with_values(
+    columns: Sequence[ColumnFate], stated: Mapping[str, Mapping[str, Any]]
+) -> list[ColumnFate]:
+    """The columns with the values that each label of a group is stated to stand for."""
+    return [
+        {**c, "ladder": _with_values(c["ladder"], stated[c["name"]])} if "ladder" in c else c
+        for c in columns
+    ]
+
+
+def _with_values(ladder: LadderFacts, stated: Mapping[str, Any]) -> LadderFacts:
+    groups = stated.get("groups", {})
+    labels: list[LabelFacts] = [
+        {**each, "values": list(groups.get(each["label"], ()))} for each in ladder["labels"]
+    ]
+    return {**ladder, "labels": labels}
 
 
 def _place(lower: Any, upper: Any) -> float:
@@ -312,48 +353,3 @@ def _place(lower: Any, upper: Any) -> float:
     if lower is None:
         return float("-inf")
     return float(lower.toordinal()) if isinstance(lower, date) else float(lower)
-
-
-SHOWN_FIRST = 12
-"""So many columns of one reason are listed at once, the most teaching first; the rest is folded."""
-
-
-SHOWN_COLUMNS = 100
-"""More columns than this are counted, not listed: in thousands of names nobody looks, but finds."""
-
-
-@dataclass(frozen=True)
-class ColumnGroup:
-    """Columns that left or stayed for one reason."""
-
-    why: str
-    amount: int
-    first: list[ColumnFate]
-    rest: list[ColumnFate]
-
-    @property
-    def uncounted(self) -> int:
-        """How many are not listed."""
-        return self.amount - len(self.first) - len(self.rest)
-
-
-def column_groups(columns: Sequence[ColumnFate]) -> list[ColumnGroup]:
-    """Columns by their reason; the reason of the column that teaches most comes first.
-
-    >>> columns = [{"name": n, "fate": "released", "why": w} for n, w in ["aX", "bY", "cX"]]
-    >>> [(group.why, group.amount) for group in column_groups(columns)]
-    [('X', 2), ('Y', 1)]
-    """
-    reasons: dict[str, list[ColumnFate]] = {}
-    for column in sorted(columns, key=lambda c: -_teaches(c)):
-        reasons.setdefault(column["why"], []).append(column)
-    return [
-        ColumnGroup(why, len(some), some[:SHOWN_FIRST], some[SHOWN_FIRST:SHOWN_COLUMNS])
-        for why, some in reasons.items()
-    ]
-
-
-def _teaches(column: ColumnFate) -> float:
-    """What a column teaches alone; columns that are no features come last."""
-    shares = column.get("shares")
-    return -1.0 if shares is None else shares["teaches"]

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from tamis.analyse.summary import LeftOut, LostGroupFacts
 from tamis.errors import listed_as, plural
 from tamis.flow import Outcome
-from tamis.publish.summary import LostGroupFacts
+from tamis.left_out import left_out_numbers, left_out_words, public_words, stated_left_out
+from tamis.release import Release
 from tamis.risk.lost_groups import Lost, LostGroup, LostValue, lost_groups
 
 MOST_SHOWN = 8
@@ -52,22 +56,21 @@ def _who(group: LostGroup) -> str:
     return values or "all"
 
 
-def lost_group_lines(found: Lost, outcome: Outcome) -> list[str]:
+def lost_group_lines(groups: Sequence[LostGroupFacts], release: Release) -> list[str]:
     """A line for each of the largest groups that go, and one for the rest."""
-    unit = _unit(outcome)
-    facts = lost_group_facts(found, outcome)
+    unit = _unit(release)
     lines = [
-        f"  {plural(fact['people'], *unit)} ({fact['who']}): {fact['why']}"
-        for fact in facts[:MOST_SHOWN]
+        f"  {plural(group['people'], *unit)} ({group['who']}): {group['why']}"
+        for group in groups[:MOST_SHOWN]
     ]
-    if rest := found.groups[MOST_SHOWN:]:
-        total = sum(group.people for group in rest)
+    if rest := groups[MOST_SHOWN:]:
+        total = sum(group["people"] for group in rest)
         lines.append(f"  and {plural(total, *unit)} in {plural(len(rest), 'smaller group')}")
     return lines
 
 
-def _unit(outcome: Outcome) -> tuple[str, str]:
-    return ("person", "people") if outcome.release.unit == "people" else ("row", "rows")
+def _unit(release: Release) -> tuple[str, str]:
+    return ("person", "people") if release.unit == "people" else ("row", "rows")
 
 
 def lost_value_warnings(found: Lost, outcome: Outcome) -> list[str]:
@@ -79,7 +82,7 @@ def lost_value_warnings(found: Lost, outcome: Outcome) -> list[str]:
 
 
 def _lost_value(lost: LostValue, outcome: Outcome) -> str:
-    who = plural(lost.people, *_unit(outcome))
+    who = plural(lost.people, *_unit(outcome.release))
     why = "; ".join(reason_words(reason, outcome) for reason in lost.reasons)
     return (
         f"Nobody with {lost.column} = {lost.value} is left ({who} had it: {why}). {_remedy(lost)}"
@@ -98,3 +101,17 @@ def _remedy(lost: LostValue) -> str:
         )
     asked = "a smaller --l, a larger --t" if set(lost.reasons) - {"k", "row"} else "a smaller --k"
     return f"To keep them, choose coarser columns, fewer of them, or {asked}."
+
+
+def left_out_facts(outcome: Outcome) -> LeftOut | None:
+    """How many are left out, who and why; `None` where nobody is."""
+    release = outcome.release
+    numbers, stated = left_out_numbers(release), stated_left_out(release)
+    if numbers is None or stated is None:
+        return None
+    words = left_out_words(numbers, release.unit, outcome.settings.k)
+    found: LeftOut = {"words": words, "public": public_words(stated)}
+    if (lost := lost_of(outcome)) is not None:
+        found["groups"] = lost_group_facts(lost, outcome)
+        found["warnings"] = lost_value_warnings(lost, outcome)
+    return found

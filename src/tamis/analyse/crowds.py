@@ -1,4 +1,4 @@
-"""Whom a release exposes: who is unique in it, what attackers reach, what gives people away.
+"""Whom a release exposes: who is unique in it, how many look alike, what gives people away.
 
 Anybody who has the released file can count its rows, so figures about rows may be small. Where
 people have several rows, nobody can count the people: figures from 1 to k - 1 are `None`. Class
@@ -10,7 +10,7 @@ never published: nobody else can count it. None of its figures is from 1 to k - 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,27 +18,23 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-from tamis.attack.run import QuickAttack
-from tamis.attack.scene import AttackScore
-from tamis.evaluate.figure import accuracy
+from tamis.analyse.summary import ClassBin, ClassSizes
+from tamis.analyse.summary_parts import GiveawayBin, GiveawayFacts, GiveawaySet
 from tamis.flow import Outcome
 from tamis.propose.problem import as_records
-from tamis.publish.checks import Counts
-from tamis.publish.kept_told import interval_of
-from tamis.publish.summary import Alike, ClassBin, ClassSizes, ExposureFacts, Kind, Unit
-from tamis.publish.summary_parts import (
-    Attacker,
-    FinalistFacts,
-    GiveawayBin,
-    GiveawayFacts,
-    GiveawaySet,
-    OfHundred,
-    Reached,
-)
 from tamis.release import Promise, Release
 from tamis.risk.containment import entity_anonymity
 from tamis.risk.grouping import grouped, people_in, people_of
 from tamis.risk.suda import MOST_COLUMNS, affordable, special_uniques
+from tamis.table import Unit
+from tamis.unique_counts import (
+    Alike,
+    ExposureFacts,
+    Kind,
+    shown_alike,
+    shown_counts,
+    shown_from,
+)
 
 Ints = NDArray[np.int64]
 Edges = list[tuple[int, int | None]]
@@ -70,7 +66,7 @@ def same_sensitive(outcome: Outcome) -> Alike | None:
         return None
     secrets = release.cells(table.frame.get_column(table.sensitive))
     found = _alike(_known(release), secrets, release.people)
-    return _shown_alike(found, shown_from(outcome.settings.k))
+    return shown_alike(found, shown_from(outcome.settings.k))
 
 
 def class_sizes_of(outcome: Outcome) -> tuple[Ints, Ints, Ints]:
@@ -104,15 +100,6 @@ def _each(sizes: Ints, people: Ints | None) -> Ints:
     least = np.full(int(people.max()) + 1, len(sizes), dtype=np.int64)
     np.minimum.at(least, people, sizes)
     return least
-
-
-def shown_from(k: int) -> Callable[[int], int | None]:
-    """For counts that nobody else could make: those from 1 to k - 1 are left out.
-
-    >>> [shown_from(3)(count) for count in range(5)]
-    [0, None, None, 3, 4]
-    """
-    return lambda count: None if 0 < count < k else count
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,32 +148,6 @@ def _counted(release: Release, people: Ints | None, unit: Unit, k: int) -> Expos
     total = table.rows if people is None else len(np.unique(people))
     kind: Kind = "containment" if known.contained else "equal"
     return shown_counts((figures, total), known.columns, kind, unit, k, few=people is None)
-
-
-def shown_counts(
-    counts: Counts, known: list[str], kind: Kind, unit: Unit, k: int, *, few: bool
-) -> ExposureFacts:
-    """What was counted by the columns that are known, with numbers from 1 to k - 1 if `few`."""
-    figures, total = counts
-    shown = shown_from(1 if few else k)
-    of_known, of_all = (
-        {name: shown(value) for name, value in figures[part].items()}
-        for part in ("known", "everything")
-    )
-    return {
-        "unit": unit,
-        "asked": k,
-        "total": total,
-        "known": {"columns": sorted(known), "kind": kind, **of_known},  # type: ignore[typeddict-item]
-        "everything": of_all,  # type: ignore[typeddict-item]
-        "same_target": _shown_alike(figures["same_target"], shown),
-    }
-
-
-def _shown_alike(found: dict[str, int], shown: Callable[[int], int | None]) -> Alike:
-    members = shown(found["members"])
-    groups = None if members is None else found["groups"]
-    return {"groups": groups, "of": found["of"], "members": members}
 
 
 def _known(release: Release) -> _Crowds:
@@ -315,28 +276,6 @@ def _inside(sizes: Ints, low: int, high: int | None) -> int:
     return int(np.count_nonzero(found))
 
 
-def attacker_facts(outcome: Outcome) -> list[Attacker]:
-    """How often each attacker is right: by guessing, with everything, with the release."""
-    chosen = outcome.decision.chosen.assessment
-    findings = chosen.reporting
-    guess = outcome.decision.scorecard.floor.assessment.reporting.attacked
-    found: list[Attacker] = []
-    for name, predictions in findings.attacked.items():
-        right = accuracy(predictions.right, findings.people)
-        found.append(
-            {
-                "name": name,
-                "guessing": float(guess[name].right.mean()),
-                "everything": float(findings.everything[name].right.mean()),
-                "released": right.value,
-                "interval": interval_of(right),
-                "strongest": name == chosen.strongest,
-                "strongest_before": name == outcome.evaluator.strongest,
-            }
-        )
-    return found
-
-
 def giveaway_facts(outcome: Outcome) -> GiveawayFacts | None:
     """What singles people of the original out; `None` where hardly anybody is, or rows are drawn.
 
@@ -385,73 +324,10 @@ def size_bins(by_size: Sequence[int], k: int) -> list[GiveawayBin]:
     return bins
 
 
-def of_hundred_facts(outcome: Outcome) -> list[OfHundred]:
-    """What a few attackers reach with the release, with everything, and by guessing.
-
-    Empty where they were not tried: for synthetic rows and for tables of many cells.
-    """
-    if outcome.attacked is None:
-        return []
-    chosen, everything = outcome.attacked
-    k = outcome.settings.k
-    found = [
-        _of_scores("found", chosen.found, everything.found, k),
-        _of_scores("joined", chosen.joined, everything.joined, k),
-        _of_scores("guessed", chosen.guessed, everything.guessed, k),
-        _named(chosen, everything, k),
-    ]
-    return [each for each in found if each is not None]
-
-
-def _of_scores(
-    attack: Reached, chosen: AttackScore | None, everything: AttackScore | None, k: int
-) -> OfHundred | None:
-    if chosen is None or everything is None:
+def class_facts(outcome: Outcome) -> ClassSizes | None:
+    """How many look alike, in the original and in the release; nothing for synthetic rows."""
+    release, k = outcome.release, outcome.settings.k
+    if release.is_drawn:
         return None
-    values = (chosen.success.value, everything.success.value, chosen.guess)
-    return _facts(attack, values, (chosen.people, everything.people), k)
-
-
-def _named(chosen: QuickAttack, everything: QuickAttack, k: int) -> OfHundred | None:
-    """Those who have the rarest value, where k or more of the people tried do."""
-    both = [each.guessed and each.guessed.details["rarest"] for each in (chosen, everything)]
-    mine, whole = both
-    if not mine or not whole or min(mine["people"], whole["people"]) < k:
-        return None
-    values = (mine["named"], whole["named"], mine["guess"])
-    return _facts("named", values, (mine["people"], whole["people"]), k)
-
-
-def finalist_facts(outcome: Outcome) -> list[FinalistFacts]:
-    """What a few attackers reach with the releases that came next."""
-    k = outcome.settings.k
-    return [_finalist_facts(*each, k) for each in outcome.attacked_finalists.items()]
-
-
-def _finalist_facts(name: str, attack: QuickAttack, k: int) -> FinalistFacts:
-    guessed, few = attack.guessed, attack.found.people
-    many = 0 if guessed is None else guessed.people
-    return {
-        "name": name,
-        "found": _shown(attack.found.success.value, few, k),
-        "guessed": None if guessed is None else _shown(guessed.success.value, many, k),
-        "people": (few, many),
-    }
-
-
-def _shown(value: float, people: int, k: int) -> float | None:
-    """A share in whole hundredths; `None` where it stands for fewer than k people."""
-    return None if 0 < value * people < k else round(value, 2)
-
-
-def _facts(
-    attack: Reached, values: tuple[float, float, float], people: tuple[int, int], k: int
-) -> OfHundred:
-    released, everything = (_shown(value, amount, k) for value, amount in zip(values, people))
-    return {
-        "attack": attack,
-        "people": min(people),
-        "released": released,
-        "everything": everything,
-        "guessing": round(values[2], 2),
-    }
+    kind: Kind = "containment" if release.by_containment else "equal"
+    return class_size_bins(*class_sizes_of(outcome), k=k, kind=kind)

@@ -1,0 +1,167 @@
+"""What a reader must know to read the figures: how they were measured, what misleads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from tamis.analyse.summary import Note, TableFacts
+from tamis.errors import plural
+from tamis.flow import Outcome
+from tamis.table import Table
+from tamis.unique_counts import ExposureFacts
+
+
+def table_facts(outcome: Outcome, exposure: ExposureFacts | None) -> TableFacts:
+    """The original and the release in figures; its name is known to whoever publishes."""
+    table, release = outcome.table, outcome.release
+    everything = outcome.decision.scorecard.baseline.release
+    return {
+        "name": "the table",
+        "rows": table.rows,
+        "rows_released": release.table.rows,
+        "people": table.everybody,
+        "people_released": exposure["total"] if exposure else release.table.rows,
+        "who": who_words(table),
+        "features": everything.size + outcome.left_out,
+        "unlisted": everything.beyond + outcome.left_out,
+        "target": table.target,
+        "sensitive": outcome.evaluator.sensitive,
+    }
+
+
+def who_words(table: Table) -> str:
+    """Who counts as a person, and what other identifiers would mean.
+
+    >>> import polars as pl
+    >>> from tamis.table import Roles
+    >>> names = pl.DataFrame({"mrn": [71, 72, 73], "name": ["Ann Lee", "Ann Lee", "Bo Ek"]})
+    >>> who_words(Table(names, Roles(identifiers=("mrn", "name"))))
+    "People are told apart by 'mrn'. Other identifiers would mean: by 'name' 2 people with 1.5 \
+rows each."
+    """
+    if not table.told_apart_by:
+        every = "Every row counts as a different person."
+        return every if table.unit == "people" else "Nobody said who is a person: rows are counted."
+    words = f"People are told apart by {' and '.join(map(repr, table.told_apart_by))}."
+    others = [c.words() for c in table.person_candidates if c.people != table.everybody]
+    return f"{words} Other identifiers would mean: {'; '.join(others)}." if others else words
+
+
+def notes_of(outcome: Outcome) -> list[Note]:
+    """What a reader must know to read the figures: how they were measured, and what misleads."""
+    found = (_unlabelled, _measured_on, _missed_limits, _caveats)
+    return [note for notes in found for note in notes(outcome)]
+
+
+def _note(text: str, *, level: Literal["note", "warning"] = "note", public: bool = False) -> Note:
+    return {"level": level, "text": text, "public": public}
+
+
+def _unlabelled(outcome: Outcome) -> Iterator[Note]:
+    if left := outcome.table.unlabelled:
+        yield _note(
+            f"{plural(left, 'row')} of the table had no {outcome.table.target!r} and "
+            f"{'was' if left == 1 else 'were'} left out of every step."
+        )
+
+
+def _measured_on(outcome: Outcome) -> Iterator[Note]:
+    split, drawn = outcome.evaluator.split, outcome.release.is_drawn
+    seen, choosing = len(split.seen), len(split.choosing)
+    if beyond := outcome.decision.scorecard.baseline.release.beyond:
+        yield _note(
+            f"The records have {len(outcome.table.features) + beyond:,} columns. The "
+            f"{len(outcome.table.features):,} that promise to teach or tell most were compared, "
+            "and the others are held back; kept and told are shares of what all of them give. "
+            "Accuracies, attackers and rules of everything are those of the compared columns."
+        )
+    if outcome.left_out:
+        yield from _of_compared(len(outcome.table.features), outcome.left_out)
+    measured = (
+        f"Figures were measured on {len(split.reporting):,} rows that played no part in the choice"
+    )
+    if drawn:
+        yield _note(
+            f"{measured}; models were trained on synthetic rows drawn in the same way from "
+            f"{seen:,} others. These figures are for you only: no epsilon covers them."
+        )
+    elif outcome.release.kept is not None:
+        yield _note(
+            f"{measured}; the search used {seen:,} others, and {choosing:,} more decided among "
+            "what it found. No model learnt from rows that are left out, but models were tested on "
+            "them too, as on anybody else."
+        )
+        yield _note(
+            "Figures were measured on rows that played no part in the choice, those that are left "
+            "out included. The rows are in an order that reveals nothing.",
+            public=True,
+        )
+    else:
+        yield _note(
+            f"{measured}; the search used {seen:,} others, and {choosing:,} more decided among "
+            "what it found. The release contains all of them, in an order that reveals nothing.",
+            public=True,
+        )
+    yield _note(
+        "Limits, ranks and the choice are based on different rows from the figures shown, so that "
+        "no figure flatters what was chosen. Picking another release by the figures here would "
+        "mean picking the luckiest one."
+    )
+
+
+def _of_compared(compared: int, left_out: int) -> Iterator[Note]:
+    """What kept and told are shares of, where columns were left out before measuring."""
+    yield _note(
+        f"Of {compared + left_out:,} columns of the original, the {compared:,} that promised to "
+        "teach or tell most in a sample of its rows were compared; the others are held back."
+    )
+    yield _note(
+        "Kept and told are shares of what the compared columns give, not of what all columns of "
+        "the original would give. So are accuracies, attackers and rules of everything.",
+        public=True,
+    )
+
+
+def _missed_limits(outcome: Outcome) -> Iterator[Note]:
+    for failure in outcome.decision.missed:
+        yield _note(
+            f"The release met every limit on the rows it was chosen by, but {failure.words}. Trust "
+            "the reported figure; set a stricter limit if this one must be met for certain.",
+            level="warning",
+        )
+
+
+def _caveats(outcome: Outcome) -> Iterator[Note]:
+    evaluator = outcome.evaluator
+    if outcome.table.people is not None:
+        yield _note(
+            "All rows of a person are in the same part, and intervals count the rows of a person "
+            "as one to the extent that they are alike."
+        )
+    left_out = outcome.release.kept is not None
+    if left_out and outcome.settings.anonymity.of_secrets:
+        yield _note(
+            f"Groups that are too alike in {evaluator.sensitive} are left out as well. Whoever "
+            "knows that a person is in the table, and that enough others are like them, may "
+            "conclude from their absence that these mostly share one value.",
+            level="warning",
+        )
+    if evaluator.sensitive == outcome.table.target:
+        yield _note(
+            "The target is also the sensitive column, so whatever teaches a model also helps an "
+            "attacker.",
+            level="warning",
+        )
+    if evaluator.cut is not None and evaluator.cut.points:
+        points = ", ".join(f"{point:g}" for point in evaluator.cut.points)
+        yield _note(
+            f"{evaluator.sensitive} takes many numeric values, so naming the right interval "
+            f"counts as guessing it. The intervals are cut at {points}."
+        )
+    if (outcome.decision.scorecard.floor.value("pbi") or 0.0) > 0:
+        yield _note(
+            "Always guessing the most frequent sensitive value is right more often than any "
+            "attacker who sees everything, so a limit on the increase means nothing here.",
+            level="warning",
+        )
