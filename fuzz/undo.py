@@ -21,6 +21,7 @@ import numpy as np
 import polars as pl
 
 from fuzz.tally import Tally
+from tamis.catalogue.methods import METHODS
 
 SMALL = 16
 """Seeds from 0 to below this are tried."""
@@ -29,7 +30,7 @@ ENOUGH = 30
 NUMBERS = ("dose", "pay")
 TARGET = "goal"
 AT_RANDOM = ("uniform", "gaussian", "swap", "pram", "flip")
-ALIKE = ("microaggregate", "suppress")
+ALIKE = tuple(name for name, method in METHODS.items() if method.makes_alike)
 TITLES = {
     "gaussian": "gaussian noise, {level:g}",
     "uniform": "uniform noise, {level:g}",
@@ -40,7 +41,7 @@ TITLES = {
     "suppress": "local suppression, k = 5",
 }
 """What releases are called."""
-RELEASED = ("noise", "swap", "pram", "flip", "microaggregate", "suppress")
+RELEASED = tuple(name for name, method in METHODS.items() if method.perturber)
 
 Draws = Callable[[], np.random.Generator]
 Cells = np.ndarray[Any, Any]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tamis.attack.earlier_releases import EarlierReleases
 from tamis.binary.records import BinaryTable, Cut
+from tamis.catalogue.methods import CONTAINMENT, EVERYTHING, NOTHING
 from tamis.coarsen.ladder import Ladder
 from tamis.decide import (
     Decision,
@@ -44,7 +45,6 @@ from tamis.table import Table
 if TYPE_CHECKING:
     from typing import Self
 
-EVERYTHING, NOTHING = "everything", "nothing"
 """The names of the baseline and of the floor."""
 
 
@@ -230,7 +230,7 @@ def _problem(
         beside=None if handed is None else handed.classes,
         suppression=evaluator.suppression,
         absences=settings.absences,
-        only_containment=list(settings.proposing) == ["containment"],
+        only_containment=list(settings.proposing) == [CONTAINMENT.name],
         codes=evaluator.codes,
     )
 

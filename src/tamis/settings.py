@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from secrets import token_hex
 from typing import Any, Literal, get_args
 
+from tamis.catalogue.methods import BY_DEFAULT, DP, METHODS
 from tamis.decide import Choice, Limit
 from tamis.dp.budget import ROUNDING, check_epsilon
 from tamis.errors import InputError, TamisWarning, listed
@@ -16,7 +17,7 @@ from tamis.evaluate.scorecard import MEASURES
 from tamis.learn.models import attackers
 from tamis.notebook import in_short
 from tamis.perturb import SECRET_BITS
-from tamis.propose import BY_DEFAULT, methods
+from tamis.propose import methods
 from tamis.rank.evaluation import WEIGHTS, read_weights
 from tamis.release import MOST_ABSENCES
 from tamis.requirements import BetaKind, Kind, fewest_people
@@ -164,7 +165,7 @@ class Settings:
         if self.epsilon is not None:
             check_epsilon(self.epsilon)
             self._check_synthetic()
-        elif "dp" in (self.methods or {}):
+        elif DP.name in (self.methods or {}):
             raise InputError("dp draws rows at a cost; give it with epsilon=... or --epsilon")
         if self.absences and self.max_suppressed:
             raise InputError("absences and max_suppressed are not counted together; give either")
@@ -242,7 +243,7 @@ class Settings:
         """The methods that propose releases; where there is an epsilon, `dp` first."""
         usual: Mapping[str, Mapping[str, Any]] = {name: {} for name in BY_DEFAULT}
         chosen = dict(usual if self.methods is None else self.methods)
-        return chosen if self.epsilon is None else {"dp": chosen.pop("dp", {}), **chosen}
+        return chosen if self.epsilon is None else {DP.name: chosen.pop(DP.name, {}), **chosen}
 
     @property
     def limits(self) -> tuple[Limit, ...]:
@@ -260,7 +261,7 @@ class Settings:
 
     def with_secret(self) -> Settings:
         """The same; where a method alters values and there is no secret, with one drawn."""
-        if self.secret is not None or set(self.proposing) <= set(BY_DEFAULT):
+        if self.secret is not None or not any(METHODS[name].alters for name in self.proposing):
             return self
         return replace(self, secret=token_hex(SECRET_BITS // 8))
 

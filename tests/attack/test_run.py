@@ -235,7 +235,7 @@ def test_how_values_were_altered_comes_from_the_manifest():
     alter: Any = altered_by(noise)
     assert not alter(table, 1).frame.equals(table.frame)
     assert altered_by({"name": "breach", "parameters": {}}) is None
-    with pytest.raises(InputError, match="how much noise"):
+    with pytest.raises(InputError, match="how far noise altered values"):
         altered_by({"name": "noise", "parameters": {}})
 
 

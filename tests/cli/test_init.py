@@ -4,9 +4,10 @@ import tomllib
 
 import polars as pl
 
+from tamis.catalogue.methods import BY_DEFAULT, METHODS
 from tamis.datasets import patients
 from tamis.flow import Settings
-from tamis.propose import BY_DEFAULT, METHODS
+from tamis.propose import method_class
 
 
 def test_what_it_sees_becomes_a_configuration_that_release_takes(run, tmp_path, monkeypatch):
@@ -58,4 +59,4 @@ def test_an_unedited_configuration_asks_for_what_release_does_anyway(run, tmp_pa
     assert tuple(found["attackers"]) == usual.attackers
     assert tuple(found["methods"]) == BY_DEFAULT
     for name in set(found) & set(METHODS):
-        assert METHODS[name](**found[name]) == METHODS[name]()
+        assert method_class(name)(**found[name]) == method_class(name)()

@@ -10,8 +10,9 @@ import pytest
 from sklearn.base import clone
 from sklearn.svm import LinearSVC
 
+from tamis.catalogue.models import MODELS
 from tamis.learn.columns import Coding, Features
-from tamis.learn.models import CLASSIFIERS, seeded
+from tamis.learn.models import seeded
 from tamis.learn.readable import EncodedColumns, answers, readable
 
 
@@ -28,7 +29,7 @@ def coarse(rows: int = 120) -> tuple[pl.DataFrame, np.ndarray]:
     return frame, draw.choice(["u", "v", "w"], rows)
 
 
-@pytest.mark.parametrize("name", CLASSIFIERS)
+@pytest.mark.parametrize("name", MODELS)
 @pytest.mark.parametrize("classes", [2, 3])
 def test_one_pass_gives_what_the_model_says_by_frames(name, classes):
     frame, y = coarse()

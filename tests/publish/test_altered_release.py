@@ -110,6 +110,7 @@ def test_an_attacker_alters_the_release_again_by_what_the_manifest_says(made) ->
 
 
 def test_a_manifest_that_does_not_say_how_far_is_refused() -> None:
-    with pytest.raises(InputError, match="how far"):
+    with pytest.raises(InputError, match="how far swap altered values: it lacks 'within', 'col"):
         altered_by({"name": "swap", "parameters": {}})
-    assert altered_by({"name": "microaggregate", "parameters": {}}) is None
+    with pytest.raises(InputError, match="it lacks 'k', 'columns'"):
+        altered_by({"name": "microaggregate", "parameters": {"k": "5"}})

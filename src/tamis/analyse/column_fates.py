@@ -15,6 +15,7 @@ from tamis.analyse.examination import Examination
 from tamis.analyse.summary import ColumnFate, Fate
 from tamis.analyse.summary_parts import ColumnShares, LabelFacts, LadderFacts, RungFacts
 from tamis.binary.records import from_wide, is_binary, is_zero_one
+from tamis.catalogue.methods import METHODS
 from tamis.coarsen.ladder import Ladder
 from tamis.errors import others
 from tamis.evaluate.column_bits import NeighbourRung
@@ -29,13 +30,6 @@ NOTICEABLE = 0.01
 """A share of what all columns teach, or tell, that is worth mentioning to a reader."""
 SHOWN_LABELS = 40
 """More labels than this are counted, not listed."""
-ALTERED = {
-    "suppress": "Some cells were left blank, so that enough people are alike.",
-    "microaggregate": "Each value is the middle of a group of similar people.",
-    "swap": "Values were swapped with others of nearly the same rank.",
-    "pram": "Some values were drawn anew, as often as they occur.",
-}
-"""What became of values, by method."""
 
 
 def _is_altered(name: str, recipe: Recipe) -> bool:
@@ -137,10 +131,7 @@ class _Reasons:
             return "held back", self._held_back(name)
         became, release = self.kept[name], self.outcome.release
         if became == [name] and release.unaltered is not None and _is_altered(name, release.recipe):
-            why = ALTERED.get(release.recipe.method, "Some values were changed on purpose.")
-            if release.is_drawn:
-                why = "The values are synthetic, drawn with noise within public bounds."
-            return "altered", why
+            return "altered", METHODS[release.recipe.method].became
         if name in release.forms:
             return "coarsened", self._coarsened(name)
         if became == [name]:

@@ -21,13 +21,13 @@ from tamis.analyse.summary_parts import (
     WaveFacts,
     Winner,
 )
+from tamis.catalogue.models import shown_model
 from tamis.decide import most_valuable
 from tamis.evaluate.close_look import Guessed
 from tamis.evaluate.figure import Figure, accuracy, auc
 from tamis.evaluate.scorecard import Row
 from tamis.evaluate.subset_bits import Question
 from tamis.flow import Outcome
-from tamis.learn.models import SHOWN
 from tamis.propose.names import differences
 from tamis.rank.evaluation import Evaluation, pareto_front
 from tamis.select.breach.candidate import region
@@ -187,7 +187,7 @@ def _of_target(outcome: Outcome) -> tuple[Beside, float]:
     right = figures["performance"]
     assert right is not None
     beside: Beside = {
-        "name": SHOWN.get(outcome.settings.classifier, outcome.settings.classifier),
+        "name": shown_model(outcome.settings.classifier),
         "accuracy": figure_facts(right),
         "auc": None if area is None else figure_facts(area),
     }

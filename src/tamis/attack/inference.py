@@ -20,13 +20,13 @@ from numpy.typing import NDArray
 from tamis.attack.learners import LEARNERS, SMALL, Known, strongest_learner
 from tamis.attack.linkage import pattern_numbers
 from tamis.attack.scene import MOST, AttackScore, RowNumbers, Scene, scored
+from tamis.catalogue.models import shown_model
 from tamis.evaluate.bits import Floats, gains, mean
 from tamis.evaluate.close_look import Group, largest_gains, largest_group, surest
 from tamis.evaluate.figure import auc
 from tamis.evaluate.yardstick import figure
 from tamis.learn.boosting import shares, shares_given
 from tamis.learn.holdout import Predictions, column_labels
-from tamis.learn.models import SHOWN
 from tamis.risk.cut import SensitiveCut, cut_into_quarters, cut_sensitive
 from tamis.table import Table, only
 
@@ -131,7 +131,7 @@ def infer(
         guess=setting.guess,
         control=control,
         people=setting.whose(setting.report),
-        details={"learner": SHOWN.get(name, name), **told},
+        details={"learner": shown_model(name), **told},
     )
 
 
@@ -403,5 +403,5 @@ def _undone(
         right[report],
         guess=float((baseline.argmax(axis=1) == truth)[report].mean()),
         people=None if original.people is None else original.people[rows[report]],
-        details={"learner": SHOWN.get(name, name)},
+        details={"learner": shown_model(name)},
     )

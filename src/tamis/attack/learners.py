@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 
 from tamis.attack.kernels import NearestRows, pairs
 from tamis.attack.scene import as_numbers
+from tamis.catalogue.models import ATTACKERS, MODELS
 from tamis.evaluate.bits import Floats, gains
 from tamis.learn.boosting import Boosting, shares
 from tamis.learn.coded_table import CodedTable, rows_alike
 from tamis.learn.holdout import Predictions, fit_predict
-from tamis.learn.models import ATTACKERS, attackers
+from tamis.learn.models import attackers
 
 Codes = NDArray[np.integer[Any]]
 
@@ -31,6 +32,7 @@ SMALL = "small boosted trees"
 GUESSING = "guessing"
 """What is said without a release: an attacker whose learners know no better falls back on it."""
 LEARNERS = (LOOKUP, SMALL, *ATTACKERS)
+MANY_FITS = [name for name, model in MODELS.items() if model.few_classes_only]
 FEW = 10
 """A learner that grows a tree for each class is left to columns of no more classes than this."""
 BLOCK = 64
@@ -128,7 +130,7 @@ def strongest_learner(
     release.
     """
     few = len(np.unique(known.label)) <= FEW
-    fit = [name for name in names if few or name not in ("boosting", "logistic")]
+    fit = [name for name in names if few or name not in MANY_FITS]
     said = {GUESSING: baseline} | {name: known.by(name) for name in fit}
     bits = {
         name: gains(p[choose], baseline[choose], truth[choose]).mean() for name, p in said.items()

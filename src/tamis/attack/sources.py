@@ -10,6 +10,8 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from importlib import import_module
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -19,16 +21,12 @@ from numpy.typing import NDArray
 
 from tamis.attack.inference import Alter
 from tamis.binary.records import BinaryTable, binarise
+from tamis.catalogue.methods import METHODS, Stated
 from tamis.coarsen.ladder import NOTHING, Ladder
 from tamis.coarsen.local import MISSING
 from tamis.coarsen.value_groups import plain_text
 from tamis.cuts import K
-from tamis.errors import CannotMeet, InputError
-from tamis.perturb.flip import RandomFlip
-from tamis.perturb.microaggregation import Microaggregation
-from tamis.perturb.noise import GaussianNoise, Pram, UniformNoise
-from tamis.perturb.rank_swap import RankSwap
-from tamis.perturb.suppression import LocalSuppression
+from tamis.errors import CannotMeet, InputError, listed
 from tamis.table import Roles, Table, bare, only
 from tamis.table_file import read_release
 
@@ -191,33 +189,39 @@ def _encoded(original: Table, encoding: Any, k: int, made: Sequence[str]) -> Bin
 
 
 def altered_by(method: Mapping[str, Any]) -> Alter | None:
-    """How the values of a release were altered, by the public settings in its manifest."""
-    settings = method.get("parameters") or {}
-    if method.get("name") == "noise":
-        kind = UniformNoise if settings.get("kind") == "uniform" else GaussianNoise
-        level = settings.get("probability")
-        if not isinstance(level, int | float):
-            raise InputError("the manifest does not say how much noise there is")
-        return lambda table, seed: kind(float(level), random_state=seed).fit_transform(table)
-    k = settings.get("k")
-    if method.get("name") == "flip" and isinstance(k, int):
-        return lambda table, seed: RandomFlip(k, random_state=seed).fit_transform(table)
-    return _masked_by(method.get("name"), settings)
+    """How the values of a release were altered, by the public settings in its manifest.
 
-
-def _masked_by(name: Any, settings: Mapping[str, Any]) -> Alter | None:
-    columns, k = settings.get("columns"), settings.get("k")
-    level = settings.get("within" if name == "swap" else "change")
-    if name == "microaggregate" and isinstance(k, int):
-        return lambda table, _: Microaggregation(k, columns=columns).fit_transform(table)
-    if name == "suppress" and isinstance(k, int):
-        return lambda table, _: LocalSuppression(k, columns=columns).fit_transform(table)
-    if name not in ("swap", "pram"):
+    `None` where they were not altered, or in a way that cannot be repeated.
+    """
+    about, settings = METHODS.get(str(method.get("name"))), method.get("parameters") or {}
+    if about is None or not about.perturber:
         return None
-    if not isinstance(level, int | float):
-        raise InputError("the manifest does not say how far values were altered")
-    kind = RankSwap if name == "swap" else Pram
-    return lambda table, seed: kind(level, columns=columns, random_state=seed).fit_transform(table)
+    if odd := [name for name, of in about.stated.items() if not _states(settings.get(name), of)]:
+        raise InputError(
+            f"the manifest does not say how far {about.name} altered values: it lacks "
+            f"{listed(odd)}; run tamis verify"
+        )
+    homes = about.perturber
+    home = homes if isinstance(homes, str) else homes[settings["kind"]]
+    module, _, made = home.partition(":")
+    perturber = getattr(import_module(f"tamis.perturb.{module}"), made)
+    takes = signature(perturber).parameters
+    stated = {name: settings[name] for name in about.stated if name in takes}
+    seeded = "random_state" in takes
+
+    def alter(table: Table, seed: int) -> Table:
+        own = {"random_state": seed} if seeded else {}
+        altered: Table = perturber(**stated, **own).fit_transform(table)
+        return altered
+
+    return alter
+
+
+def _states(value: Any, of: Stated) -> bool:
+    """Whether a manifest, which may be damaged, states a parameter."""
+    if isinstance(of, tuple):
+        return value in of
+    return isinstance(value, {"count": int, "columns": list}.get(of, int | float))
 
 
 def those_inside(original: Table, release: Table) -> Table:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from tamis.catalogue.methods import DP
 from tamis.cli.options import (
     Names,
     Shares,
@@ -183,7 +184,7 @@ def _with_shadow(
 
     kept = folder / PRIVATE / RECIPE
     try:
-        settings = read_json(kept)["settings"]["methods"]["dp"] if kept.is_file() else {}
+        settings = read_json(kept)["settings"]["methods"][DP.name] if kept.is_file() else {}
         score = shadow_of_release(original, manifest, settings, runs=runs, random_state=seed)
     except InputError as error:
         return replace(found, notes=(*found.notes, f"no shadow attack was tried: {error}"))

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tamis.catalogue.methods import BY_DEFAULT
+from tamis.catalogue.models import MODELS
 from tamis.cli.options import OutputFile, command, option, table_options
 from tamis.cli.table_source import TableSource
 from tamis.errors import InputError, plural
@@ -171,7 +173,7 @@ _SETTINGS = [
     '# population = "register.csv"',
     "# sampling = 0.01",
     "",
-    "# What a recipient would train: nb, c45, tree, forest, boosting, neighbours, logistic.",
+    f"# What a recipient would train: {', '.join(MODELS)}.",
     'classifier = "nb"',
     "",
     "# What attackers would train; the strongest counts.",
@@ -181,7 +183,7 @@ _SETTINGS = [
     "holdout = 0.25",
     "",
     "# The methods that propose releases.",
-    'methods = ["front", "coarsen", "breach", "containment"]',
+    f"methods = {in_toml(list(BY_DEFAULT))}",
     "",
     "# Release only synthetic rows, drawn with differential privacy at this cost within bounds.",
     "# epsilon = 1.0",

@@ -30,7 +30,7 @@ def serve(table: str | None, port: int | None, workspace: str | None, no_browser
 
     The address is the first line on stdout. Ctrl-C ends it, also in the middle of work.
     """
-    from tamis.cli.release import METHODS, release
+    from tamis.cli.release import release
     from tamis.serve.fields import offered
 
     try:
@@ -43,8 +43,6 @@ def serve(table: str | None, port: int | None, workspace: str | None, no_browser
         ) from None
 
     known = [str(param.name) for param in release.params]
-    # Synthetic rows need public bounds and a ledger, which no page asks for.
-    methods = [name for name in METHODS if name != "dp"]
 
     def say(address: str) -> None:
         click.echo(address)
@@ -57,6 +55,6 @@ def serve(table: str | None, port: int | None, workspace: str | None, no_browser
         workspace=workspace,
         browser=not no_browser,
         tamis=[sys.executable, "-m", "tamis.cli"],
-        fields=offered(known, methods),
+        fields=offered(known),
         say=say,
     )

@@ -1,43 +1,25 @@
 """Releases from every method that applies to a table.
 
-A method has a name, says when it does not apply and why, and proposes releases; `METHODS` lists
-them. A method chooses only by the rows that it may see, so that the rest can evaluate what it
-found; anonymity holds over all rows, because all of them are released.
+A method says when it does not apply and why, and proposes releases; `tamis.catalogue.methods`
+describes them all. A method chooses only by the rows that it may see, so that the rest can evaluate
+what it found; anonymity holds over all rows, because all of them are released.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
+from importlib import import_module
 from typing import Any
 
 from tamis.binary.records import is_zero_one
+from tamis.catalogue.methods import BY_DEFAULT, METHODS
 from tamis.errors import CannotMeet, InputError, listed, plural
 from tamis.notebook import in_short
-from tamis.propose.altered import Flip, Microaggregate, Noise, PostRandomise, Suppress, Swap
-from tamis.propose.coarsen import Coarsen
-from tamis.propose.containment import Containment
 from tamis.propose.names import name_once
 from tamis.propose.problem import Method, Problem
-from tamis.propose.synthetic import Synthetic
-from tamis.propose.unaltered import Breach, KeptToldFront, set_name
+from tamis.propose.unaltered import set_name
 from tamis.release import Release
-
-METHODS: dict[str, Callable[..., Method]] = {
-    "front": KeptToldFront,
-    "coarsen": Coarsen,
-    "breach": Breach,
-    "containment": Containment,
-    "flip": Flip,
-    "noise": Noise,
-    "microaggregate": Microaggregate,
-    "suppress": Suppress,
-    "swap": Swap,
-    "pram": PostRandomise,
-    "dp": Synthetic,
-}
-BY_DEFAULT = ("front", "coarsen", "breach", "containment")
-"""Methods that release unaltered values; those that alter them must be asked for."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +47,13 @@ class Proposals:
         return in_short(self, plural(len(self.releases), "release"), found)
 
 
+def method_class(name: str) -> type[Method]:
+    """The class of a method, imported when it is asked for."""
+    module, _, made = METHODS[name].home.partition(":")
+    found: type[Method] = getattr(import_module(f"tamis.propose.{module}"), made)
+    return found
+
+
 def methods(settings: Mapping[str, Mapping[str, Any]] | None = None) -> list[Method]:
     """Methods by name, with their settings; by default, those that alter no value.
 
@@ -79,9 +68,9 @@ def methods(settings: Mapping[str, Mapping[str, Any]] | None = None) -> list[Met
     found: list[Method] = []
     for name, options in chosen.items():
         try:
-            found.append(METHODS[name](**options))
+            found.append(method_class(name)(**options))
         except TypeError:
-            known = [field.name for field in fields(METHODS[name])]  # type: ignore[arg-type]
+            known = [field.name for field in fields(method_class(name))]  # type: ignore[arg-type]
             raise InputError(f"[{name}] takes {listed(known)}, got {listed(options)}") from None
     return found
 
@@ -148,7 +137,7 @@ def _with_everybody(method: Method, problem: Problem, found: list[Release]) -> l
     A search that may leave people out takes other ways and can miss what it would find otherwise;
     with both, leave to suppress never makes the choice worse.
     """
-    if problem.suppression is None or method.name not in BY_DEFAULT:
+    if problem.suppression is None or method.about.alters:
         return found
     whole = replace(problem, suppression=None, fronts={}, codes=problem.coded)
     try:
@@ -165,7 +154,7 @@ def _proposed(method: Method, problem: Problem) -> tuple[list[Release], str]:
     try:
         found = _with_everybody(method, problem, method.propose(problem))
     except (CannotMeet, InputError) as error:
-        if isinstance(method, Synthetic):  # it was asked for by epsilon: nothing else would do
+        if method.about.synthetic:  # it was asked for by epsilon: nothing else would do
             raise
         return [], str(error)
-    return found, method.words if found else "it found nothing to release"
+    return found, method.about.words if found else "it found nothing to release"

@@ -7,6 +7,15 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from tamis.binary.records import BinaryTable, is_binary
+from tamis.catalogue.methods import (
+    FLIP,
+    MICROAGGREGATE,
+    NOISE,
+    PRAM,
+    SUPPRESS,
+    SWAP,
+    MethodRecord,
+)
 from tamis.errors import InputError
 from tamis.perturb import input_frame
 from tamis.perturb.flip import RandomFlip
@@ -20,7 +29,7 @@ from tamis.perturb.noise import (
 )
 from tamis.perturb.rank_swap import RankSwap, check_within, with_ranks
 from tamis.perturb.suppression import LocalSuppression
-from tamis.propose.problem import Problem, as_records
+from tamis.propose.problem import Method, Problem, as_records
 from tamis.release import Promise, Recipe, Release, released
 from tamis.table import Table, bare, only
 
@@ -31,7 +40,7 @@ MOST_GROUPED = 60_000
 
 
 @dataclass(frozen=True)
-class Flip:
+class Flip(Method):
     """Columns of 0 and 1, flipped until every row has k - 1 others like it.
 
     Parameters
@@ -40,8 +49,7 @@ class Flip:
         The values of k to try; none: the one requested, and twice that.
     """
 
-    name: ClassVar[str] = "flip"
-    words: ClassVar[str] = "Flips cells of 0 and 1 until every row has enough others like it."
+    about: ClassVar[MethodRecord] = FLIP
 
     ks: Sequence[int] = ()
 
@@ -73,7 +81,7 @@ class Flip:
 
 
 @dataclass(frozen=True)
-class Noise:
+class Noise(Method):
     """All features with noise at several levels. It promises nothing but the requested k.
 
     Parameters
@@ -83,8 +91,7 @@ class Noise:
         The probabilities that a cell changes.
     """
 
-    name: ClassVar[str] = "noise"
-    words: ClassVar[str] = "Alters cells at random; the other cells stay true."
+    about: ClassVar[MethodRecord] = NOISE
 
     kind: str = "gaussian"
     levels: Sequence[float] = (0.1, 0.2, 0.3)
@@ -116,7 +123,7 @@ class Noise:
 
 
 @dataclass(frozen=True)
-class Microaggregate:
+class Microaggregate(Method):
     """All features, those that attackers may know as the middle of groups of at least k.
 
     Parameters
@@ -125,8 +132,7 @@ class Microaggregate:
         The values of k to try; none: the one requested, and twice that.
     """
 
-    name: ClassVar[str] = "microaggregate"
-    words: ClassVar[str] = "Gives each value the mean of a group of similar people."
+    about: ClassVar[MethodRecord] = MICROAGGREGATE
 
     ks: Sequence[int] = ()
 
@@ -156,7 +162,7 @@ class Microaggregate:
 
 
 @dataclass(frozen=True)
-class Suppress:
+class Suppress(Method):
     """All features, with single cells of those that attackers may know blanked until k holds.
 
     Parameters
@@ -167,8 +173,7 @@ class Suppress:
         What a blank in a column costs, 1 for columns that are not named.
     """
 
-    name: ClassVar[str] = "suppress"
-    words: ClassVar[str] = "Blanks single cells until every row has enough others like it."
+    about: ClassVar[MethodRecord] = SUPPRESS
 
     ks: Sequence[int] = ()
     weights: Mapping[str, float] = field(default_factory=dict)
@@ -193,7 +198,7 @@ class Suppress:
 
 
 @dataclass(frozen=True)
-class Swap:
+class Swap(Method):
     """All features, numbers and dates swapped with others of nearly the same rank.
 
     It promises nothing but the requested k.
@@ -204,8 +209,7 @@ class Swap:
         How far ranks may move, as shares of all ranks.
     """
 
-    name: ClassVar[str] = "swap"
-    words: ClassVar[str] = "Swaps numbers with others of nearly the same rank."
+    about: ClassVar[MethodRecord] = SWAP
 
     levels: Sequence[float] = (0.05, 0.1, 0.2)
 
@@ -232,7 +236,7 @@ class Swap:
 
 
 @dataclass(frozen=True)
-class PostRandomise:
+class PostRandomise(Method):
     """All features, categories drawn anew so that their frequencies stay in expectation (PRAM).
 
     It promises nothing but the requested k.
@@ -243,8 +247,7 @@ class PostRandomise:
         The chances that a value is drawn anew.
     """
 
-    name: ClassVar[str] = "pram"
-    words: ClassVar[str] = "Draws categories anew so that their frequencies stay on average."
+    about: ClassVar[MethodRecord] = PRAM
 
     levels: Sequence[float] = (0.1, 0.2, 0.3)
 

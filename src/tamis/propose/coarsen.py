@@ -18,6 +18,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tamis.catalogue.methods import COARSEN, MethodRecord
 from tamis.coarsen.ladder import Ladder
 from tamis.coarsen.ladder_sources import drawn_in, ladders_of
 from tamis.coarsen.learnt_forms import CoarserForm, FinestForm, agreement, named_after
@@ -28,7 +29,7 @@ from tamis.evaluate.bits import Floats, KeptTold, chosen, merges_of
 from tamis.evaluate.subset_bits import Columns, Gains, Parts, Question, SubsetBits
 from tamis.learn.boosting import shares, shares_given
 from tamis.learn.coded_table import CodedTable
-from tamis.propose.problem import Problem
+from tamis.propose.problem import Method, Problem
 from tamis.propose.rungs import Keeps, Rung, RungBits, keeps_people, moves
 from tamis.propose.unaltered import CAUTIONS, in_order, searched_front, set_name
 from tamis.release import Coarsening, Recipe, Release, released
@@ -57,7 +58,7 @@ WRITTEN = 1
 
 
 @dataclass(frozen=True)
-class Coarsen:
+class Coarsen(Method):
     """Columns as they are, in coarser forms, or left out, whichever is worth most.
 
     Forms are the levels of the ladders that people wrote; where nobody wrote any they are learnt,
@@ -71,11 +72,7 @@ class Coarsen:
         Columns that are never released in a coarser form.
     """
 
-    name: ClassVar[str] = "coarsen"
-    words: ClassVar[str] = (
-        "Keeps columns in coarser forms, such as ages in bands, where whole ones would tell too "
-        "much."
-    )
+    about: ClassVar[MethodRecord] = COARSEN
 
     most: int = 6
     keep: tuple[str, ...] = ()

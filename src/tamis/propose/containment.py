@@ -23,16 +23,17 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from tamis.binary.records import BinaryTable
+from tamis.catalogue.methods import CONTAINMENT, UTILITIES, MethodRecord
 from tamis.errors import InputError, listed
 from tamis.evaluate.regression import linear_probabilities
 from tamis.learn.boosting import shares
 from tamis.learn.holdout import HoldOut
 from tamis.learn.score_test import promised_by_ones
-from tamis.propose.problem import Problem, as_records
+from tamis.propose.problem import Method, Problem, as_records
 from tamis.release import Promise, Recipe, Release
 from tamis.risk.grouping import Coded, dense, joined
 from tamis.select.containment.crowd import selected
-from tamis.select.containment.greedy import SEVERAL, UTILITIES, GreedySearch, SeveralClassesSearch
+from tamis.select.containment.greedy import SEVERAL, GreedySearch, SeveralClassesSearch
 from tamis.select.containment.paths import greedy_with_absences
 from tamis.select.containment.selection import Selection
 from tamis.table import Table
@@ -56,7 +57,7 @@ PENALTY = 0.2
 
 
 @dataclass(frozen=True)
-class Containment:
+class Containment(Method):
     """Selections under anonymity by containment, for several k and utilities.
 
     Parameters
@@ -69,10 +70,7 @@ class Containment:
         `tamis.select.containment.greedy.SeveralClassesSearch`.
     """
 
-    name: ClassVar[str] = "containment"
-    words: ClassVar[str] = (
-        "Chooses columns of 0 and 1 such that whatever a person has, enough people have."
-    )
+    about: ClassVar[MethodRecord] = CONTAINMENT
 
     ks: Sequence[int] = ()
     utilities: Sequence[str] = ("difference", "distcnt")

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 
 from tamis.binary.records import BinaryTable, Cut, binarise, from_wide, is_binary
+from tamis.catalogue.methods import MethodRecord
 from tamis.coarsen.ladder import Ladder
 from tamis.evaluate.yardstick import Yardstick
 from tamis.learn.holdout import HoldOut
@@ -154,17 +156,19 @@ def as_records(table: Table, binary: Mapping[str, Cut] | None, k: int) -> Binary
     return binarise(table, binary, k=k)
 
 
-class Method(Protocol):
-    """A way to propose releases."""
+class Method(ABC):
+    """A way to propose releases: a frozen record of its settings, which checks them."""
+
+    about: ClassVar[MethodRecord]
+    """What is known of it without running it."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        return self.about.name
 
-    @property
-    def words(self) -> str:
-        """What it does, in one sentence."""
-
+    @abstractmethod
     def applies(self, problem: Problem) -> str | None:
         """Why it does not apply to the table; `None` where it does."""
 
+    @abstractmethod
     def propose(self, problem: Problem) -> list[Release]: ...

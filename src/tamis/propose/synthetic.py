@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
+from tamis.catalogue.methods import DP, SYNTHETIC_KINDS, MethodRecord
 from tamis.dp.budget import Neighbours, check_epsilon, check_neighbours, opendp
 from tamis.dp.domain import axis, brought
 from tamis.dp.histogram import DPHistogram, DPPartition
@@ -20,11 +21,9 @@ from tamis.dp.private_table import PrivateTable, check_most
 from tamis.dp.selector import ZERO_ONE, private_records, zero_one_records
 from tamis.dp.synthesiser import DPSynthesiser
 from tamis.errors import InputError, check_whole, listed
-from tamis.propose.problem import Problem
+from tamis.propose.problem import Method, Problem
 from tamis.release import Recipe, Release, released
 from tamis.table import Table
-
-KINDS = ("selected", "histogram", "partition", "synthesiser")
 
 
 class Draw(NamedTuple):
@@ -35,7 +34,7 @@ class Draw(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Synthetic:
+class Synthetic(Method):
     """Rows drawn with differential privacy; `Settings.epsilon` says what that may cost.
 
     Parameters
@@ -67,8 +66,7 @@ class Synthetic:
         A Python interpreter that has ``opendp[mbi]``, for the synthesiser.
     """
 
-    name: ClassVar[str] = "dp"
-    words: ClassVar[str] = "Draws synthetic rows from noisy counts; they describe no real person."
+    about: ClassVar[MethodRecord] = DP
 
     kinds: Sequence[str] = ()
     bounds: Mapping[str, Any] = field(default_factory=dict)
@@ -83,9 +81,9 @@ class Synthetic:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kinds", tuple(self.kinds))
-        if unknown := [kind for kind in self.kinds if kind not in KINDS]:
+        if unknown := [kind for kind in self.kinds if kind not in SYNTHETIC_KINDS]:
             raise InputError(
-                f"no kind {listed(unknown)} of drawing; the kinds are {', '.join(KINDS)}"
+                f"no kind {listed(unknown)} of drawing; the kinds are {', '.join(SYNTHETIC_KINDS)}"
             )
         check_neighbours(self.neighbours)
         if self.bins is not None:

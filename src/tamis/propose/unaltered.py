@@ -11,6 +11,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from tamis.catalogue.methods import BREACH, BREACH_SEARCHES, FRONT, MethodRecord
 from tamis.errors import InputError, TamisWarning
 from tamis.evaluate.bits import KeptTold, chosen
 from tamis.evaluate.subset_bits import Columns, SubsetBits
@@ -18,11 +19,11 @@ from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.boosting import shares
 from tamis.learn.score_test import promised_bits
 from tamis.learn.subset_scores import SubsetScores
-from tamis.propose.problem import Problem
+from tamis.propose.problem import Method, Problem
 from tamis.release import Recipe, Release, released
 from tamis.risk.containment import absence_anonymity, containment_anonymity
 from tamis.risk.grouping import Coded, dense, fewest_alike, joined
-from tamis.select.breach import SEARCHES, BreachSelector
+from tamis.select.breach import BreachSelector
 from tamis.select.breach.trials import Trials
 from tamis.select.front import BUDGET, WHOLE, Front, search_front, thinned
 from tamis.table import Table
@@ -38,7 +39,7 @@ Worth = Callable[[Sequence[Sequence[str]]], list[int]]
 
 
 @dataclass(frozen=True)
-class KeptToldFront:
+class KeptToldFront(Method):
     """The sets of columns that a holder may want, whatever told weighs against kept.
 
     Parameters
@@ -50,11 +51,7 @@ class KeptToldFront:
         columns that attackers cannot know, alone and with what fits within k.
     """
 
-    name: ClassVar[str] = "front"
-    words: ClassVar[str] = (
-        "Searches for columns that teach much about the target and tell little about the "
-        "sensitive column."
-    )
+    about: ClassVar[MethodRecord] = FRONT
 
     budget: int = BUDGET
     most: int = 8
@@ -175,7 +172,7 @@ def keeps_k(problem: Problem) -> Callable[[Columns], bool]:
 
 
 @dataclass(frozen=True)
-class Breach:
+class Breach(Method):
     """Candidates of the breach-aware search, and the same reduced until they satisfy k.
 
     Parameters
@@ -190,10 +187,7 @@ class Breach:
         How many candidates are proposed at most, the best by E(S) first.
     """
 
-    name: ClassVar[str] = "breach"
-    words: ClassVar[str] = (
-        "Looks for columns that teach as much as all of them but reveal less to an attacker."
-    )
+    about: ClassVar[MethodRecord] = BREACH
 
     search: str = "auto"
     attacker: str | None = None
@@ -201,8 +195,10 @@ class Breach:
     most: int = 4
 
     def __post_init__(self) -> None:
-        if self.search not in SEARCHES:
-            raise InputError(f"search must be one of {', '.join(SEARCHES)}, got {self.search!r}")
+        if self.search not in BREACH_SEARCHES:
+            raise InputError(
+                f"search must be one of {', '.join(BREACH_SEARCHES)}, got {self.search!r}"
+            )
         if self.folds < 2 or self.most < 1:
             raise InputError(
                 "folds must be 2 or more and most must be 1 or more, got "

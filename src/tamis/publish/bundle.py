@@ -34,6 +34,7 @@ from tamis.analyse.column_fates import sources
 from tamis.analyse.summary import Summary
 from tamis.attack.row_names import RowNames
 from tamis.binary.records import is_binary
+from tamis.catalogue.methods import RECORDED
 from tamis.errors import CannotMeet, InputError, listed
 from tamis.flow import Outcome
 from tamis.left_out import left_out_numbers
@@ -421,7 +422,7 @@ def _not_promised(outcome: Outcome, alone: ExposureFacts | None) -> list[str]:
         outcome.table.unit,
         alone=(alone["everything"]["k"] or 0) < wanted,
         sensitive_released=outcome.table.sensitive == outcome.table.target,
-        altered=None if release.unaltered is None else release.recipe.method,
+        caveat=RECORDED[release.recipe.method].caveat,
         several=release.people is not None,
         suppressed=release.kept is not None,
         diverse=settings.anonymity.of_secrets and outcome.table.sensitive == outcome.table.target,

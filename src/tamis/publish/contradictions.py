@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tamis.catalogue.methods import RECORDED
 from tamis.errors import listed
 from tamis.publish.layout import NAME
 from tamis.publish.shape import NEIGHBOURS
@@ -28,9 +29,9 @@ def contradiction(content: dict[str, Any]) -> str:
 
 
 def _of_method(content: dict[str, Any]) -> str:
-    drawn = content["method"]["name"] == "dp"
+    drawn = RECORDED[content["method"]["name"]].synthetic
     if drawn != ("budget" in content):
-        return "a privacy budget is stated of rows that were not drawn by dp, or none of such rows"
+        return "a privacy budget is stated of rows that were not drawn, or none of such rows"
     said = [key for key in OF_PEOPLE_ALONE if key in content]
     said += [key for key in ("promises", "measured") if content[key]]
     if drawn and said:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from math import exp
 from typing import Any
 
+from tamis.catalogue.methods import RECORDED
 from tamis.errors import others, plural
 from tamis.publish.figures import ONE, count_words
 from tamis.release import Promise
@@ -106,19 +107,6 @@ def not_promised_of_drawn(compared: int, limited: bool, unit: str = "row") -> li
     return found
 
 
-_UNTRUE = (
-    "Some cells were changed on purpose: no row can be taken to describe a real person, and "
-    "figures computed from the file are approximate."
-)
-_ALTERED = {
-    "suppress": "Some cells were left blank on purpose, more often for people with rare values, so "
-    "figures computed from the others may be off.",
-    "microaggregate": "Values are means of groups, so no row describes a real person; whoever "
-    "knows all others of a group can compute the values of the last.",
-}
-"""What to say of methods by which the cells of a row are not just untrue."""
-
-
 _NEVER = (
     "How much better or worse the sensitive column can be guessed was measured against the "
     "attackers that were tried; a stronger one may do better.",
@@ -134,7 +122,7 @@ def not_promised(
     *,
     alone: bool,
     sensitive_released: bool,
-    altered: str | None = None,
+    caveat: str = "",
     several: bool = False,
     suppressed: bool = False,
     diverse: bool = False,
@@ -149,8 +137,8 @@ def not_promised(
     alone : bool
         Whether fewer than promised are alike in all released columns together.
     sensitive_released : bool
-    altered : str, optional
-        The method by which cells were changed on purpose.
+    caveat : str
+        What recipients must be told of cells that were changed on purpose.
     several : bool
         Whether a person may have several rows.
     suppressed, diverse : bool
@@ -165,8 +153,8 @@ def not_promised(
     """
     found, promises = [*_NEVER], list(promises)
     names = {promise.name for promise in promises if promise.columns}
-    if altered is not None:
-        found.append(_ALTERED.get(altered, _UNTRUE))
+    if caveat:
+        found.append(caveat)
     if alone:
         found.append(
             f"In all released columns together, some {unit} are like few others or none: anyone "
@@ -198,8 +186,6 @@ def not_promised(
     return found
 
 
-ALTERING = ("flip", "noise", "microaggregate", "suppress", "swap", "pram")
-"""Methods that change cells on purpose."""
 _COMPARED = re.compile(r"Which of ([1-9][0-9]{0,5}) synthetic tables")
 
 
@@ -221,14 +207,14 @@ def possible_not_promised(content: Mapping[str, Any]) -> Iterator[list[str]]:
         for e in entries
     ]
     about_target = any("column" in entry for entry in content.get("diversity", ()))
-    everything, method = content["exposure"]["everything"], content["method"]["name"]
+    everything = content["exposure"]["everything"]
     for sensitive_released in (True,) if about_target else (False, True):
         yield not_promised(
             promises,
             content["exposure"]["unit"],
             alone=(everything["k"] or 0) < max((p.at_least for p in promises), default=1),
             sensitive_released=sensitive_released,
-            altered=method if method in ALTERING else None,
+            caveat=RECORDED[content["method"]["name"]].caveat,
             several=any(entry["recount"] == "private" for entry in entries),
             suppressed="suppressed" in content,
             diverse=about_target,

@@ -15,6 +15,8 @@ from datetime import date
 from math import isfinite
 from typing import Any, NamedTuple
 
+from tamis.catalogue.methods import RECORDED
+from tamis.catalogue.models import MODELS
 from tamis.errors import listed
 from tamis.publish.labels import READ, WORDS
 from tamis.publish.layout import NAME, RELEASE, REPORT, SCHEMA, SCHEMA_VERSION
@@ -116,16 +118,6 @@ NEIGHBOURS = {
     ),
 }
 """How neighbours are described, by what they differ in."""
-MODELS = (
-    *("C45Classifier", "AdditiveNaiveBayes", "HistGradientBoostingClassifier"),
-    *("KNeighborsClassifier", "DecisionTreeClassifier", "RandomForestClassifier"),
-    *("LogisticRegression", "Pipeline"),
-)
-SHOWN_MODELS = (
-    *("C4.5 tree", "naive Bayes", "random forest", "logistic regression", "boosted trees"),
-    *("nearest neighbours", "decision tree"),
-)
-"""What models are called, in a recipe and for people."""
 _FROM = one_of("file", "private")
 _ENDS = {"low": is_fraction, "high": is_fraction}
 _FIGURE = {"value": is_fraction, "interval": Maybe(_ENDS)}
@@ -179,40 +171,25 @@ _PROMISE = {
     "recount": _FROM,
 }
 
-METHODS: dict[str, Shape] = {
-    "everything": {},
-    "nothing": {},
-    "front": {"search": one_of("all sets", "beam")},
-    "coarsen": {"search": one_of("kept and told")},
-    "breach": {
-        "search": one_of("walk", "exhaustive", "forward", "backward", "best-first"),
-        "folds": is_count,
-        "model": one_of(*MODELS),
-    },
-    "containment": {
-        "k": is_count,
-        "utility": one_of(
-            *("hamdist", "difference", "information", "ratio", "distcnt", "cm"),
-            *("likelihood", "auc", "best"),
-        ),
-        "search": one_of("greedy"),
-    },
-    "flip": {"k": is_count, "flipped_share": is_share},
-    "noise": {"kind": one_of("uniform", "gaussian"), "probability": is_finite_number},
-    "microaggregate": {"k": is_count, "columns": [is_text]},
-    "suppress": {"k": is_count, "columns": [is_text]},
-    "swap": {"within": is_finite_number, "columns": [is_text]},
-    "pram": {"change": is_finite_number, "columns": [is_text]},
-    "dp": {"kind": one_of("selected", "partition", "histogram", "synthesiser")},
+_PARAMETERS = {
+    "count": is_count,
+    "share": is_share,
+    "number": is_finite_number,
+    "columns": [is_text],
 }
-"""What each method says of itself in public."""
+
+
+def method_parameters(name: str) -> Shape:
+    """What a method may say of itself in public."""
+    stated = RECORDED[name].stated.items()
+    return {key: _PARAMETERS[of] if isinstance(of, str) else one_of(*of) for key, of in stated}
 
 
 def _method(said: dict[str, Any]) -> Shape | None:
     name = said.get("name")
-    if not isinstance(name, str) or name not in METHODS:
+    if not isinstance(name, str) or name not in RECORDED:
         return None
-    return {"name": is_text, "parameters": METHODS[name]}
+    return {"name": is_text, "parameters": method_parameters(name)}
 
 
 _ABOUT = {"column": is_text, "columns": [is_text], "unit": _UNIT}
@@ -296,7 +273,7 @@ _CLOSE_LOOK = {
     "largest": [is_fraction],
     "group": Maybe({"people": is_count, "gain": _FIGURE}),
     "beside": {
-        "name": one_of(*SHOWN_MODELS),
+        "name": one_of(*(model.shown for model in MODELS.values())),
         "accuracy": _FIGURE,
         "auc": Maybe(_FIGURE),
     },

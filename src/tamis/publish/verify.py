@@ -11,6 +11,7 @@ from typing import Any
 
 import polars as pl
 
+from tamis.catalogue.methods import RECORDED
 from tamis.errors import CannotMeet, InputError, listed, plural
 from tamis.formulas import safe_names, undone, unguarded
 from tamis.notebook import in_short
@@ -293,23 +294,19 @@ def wrong_not_promised(content: dict[str, Any]) -> str:
     return "what is not promised (not_promised) is not what follows from the promises"
 
 
-ALIKE = ("microaggregate", "suppress")
-"""Methods by which rows become alike in the columns that they alter."""
-
-
 def _wrong_method(content: dict[str, Any]) -> str:
     """What is wrong with the columns that a manifest says were altered."""
     name, settings = content["method"]["name"], content["method"].get("parameters") or {}
-    altered = settings.get("columns")
+    altered, makes_alike = settings.get("columns"), RECORDED[name].makes_alike
     if altered is None:
-        return f"the manifest does not say which columns {name} altered" if name in ALIKE else ""
+        return f"the manifest does not say which columns {name} altered" if makes_alike else ""
     if altered != sorted(set(altered)):
         return "the columns that were altered are not listed once each, in the order of their names"
     features = {column["name"] for column in content["columns"] if column["role"] == "feature"}
     if strange := [column for column in altered if column not in features]:
         return f"column {listed(strange)} is listed as altered, but is no feature of the file"
     promised = [p for p in content["promises"] if p["key"] == "k_anonymity"]
-    if name in ALIKE and not any(
+    if makes_alike and not any(
         set(altered) <= set(p["columns"]) and p["at_least"] >= settings["k"] for p in promised
     ):
         return f"{name} with k = {settings['k']} is stated, but no such anonymity is promised"
@@ -429,7 +426,7 @@ def open_columns(content: dict[str, Any]) -> list[str]:
 
     Synthetic or altered numbers differ in every row by nature.
     """
-    drawn = content["method"]["name"] in ("dp", "noise")
+    drawn = RECORDED[content["method"]["name"]].numbers_at_random
     return [
         c["name"]
         for c in content["columns"]

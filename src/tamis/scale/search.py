@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from tamis.catalogue.methods import METHODS
 from tamis.coarsen.ladder import Ladder
 from tamis.decide import Decision, Failure, decide
 from tamis.engine.backend import Frame
@@ -27,9 +28,6 @@ from tamis.table import Table
 
 TRIES = 4
 """Searches on the sample, each for twice the anonymity of the one before."""
-ALTERING = ("flip", "noise", "microaggregate", "suppress", "swap", "pram", "dp")
-PROPOSING = ("front", "coarsen", "breach")
-"""Methods whose releases can be made where the rows are; others work on tables in memory."""
 
 Known = frozenset[tuple[str, str]]
 """What attackers may know of a release: its columns and the forms that they are in."""
@@ -127,12 +125,12 @@ def _where_the_rows_are(settings: Settings) -> Settings:
             "rows are left out in memory only; pass --engine memory, or leave out --max-suppressed"
         )
     chosen = settings.proposing
-    if altering := [name for name in chosen if name in ALTERING]:
+    if altering := [name for name in chosen if METHODS[name].alters]:
         raise InputError(
             f"{listed(altering)} alters cells, which is done in memory only; pass --engine memory, "
             "or --methods front,coarsen"
         )
-    kept = {name: options for name, options in chosen.items() if name in PROPOSING}
+    kept = {name: options for name, options in chosen.items() if METHODS[name].on_engines}
     if not kept:
         raise InputError(
             f"{listed(chosen)} works in memory only; pass --engine memory, or --methods "

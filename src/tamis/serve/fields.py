@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from tamis.catalogue.methods import METHODS
+from tamis.catalogue.models import MODELS
 from tamis.errors import InputError
 from tamis.files import in_toml
 
@@ -113,26 +115,8 @@ class Field:
         return f"{100 * value:g}" if self.kind == "share" else f"{value}"
 
 
-METHOD_WORDS = {
-    "front": "Weigh the columns: which sets teach most and tell least",
-    "breach": "Choose columns: leave out those that give the secret away",
-    "containment": "Choose yes/no facts that many people have in common",
-    "coarsen": "Make values coarser: ages to decades, places to regions",
-    "flip": "Change some values at random (yes/no facts)",
-    "noise": "Add noise to numbers",
-    "microaggregate": "Give similar people the same values: the mean of their group",
-    "suppress": "Leave single cells blank until enough people look alike",
-    "swap": "Swap numbers with others of nearly the same rank",
-    "pram": "Draw categories anew, as often as they occur",
-}
-"""The ways to find releases; others are shown by their name."""
-MODEL_WORDS = {
-    "nb": "Naive Bayes: quick and plain",
-    "c45": "Decision tree (C4.5)",
-    "forest": "Random forest",
-    "boosting": "Gradient boosting: often the strongest",
-    "logistic": "Logistic regression",
-}
+METHOD_WORDS = {name: method.asked for name, method in METHODS.items() if method.asked}
+MODEL_WORDS = {name: model.asked for name, model in MODELS.items() if model.asked}
 
 _FIELDS = (
     Field(
@@ -313,18 +297,13 @@ _FIELDS = (
 FIELDS = {field.name: field for field in _FIELDS}
 
 
-def offered(known: Collection[str], methods: Iterable[str]) -> list[Field]:
-    """The settings that are options of `tamis release`, with the methods that it knows.
+def offered(known: Collection[str]) -> list[Field]:
+    """The settings that are options of `tamis release`.
 
-    >>> [f.name for f in offered(["k", "methods"], ["noise"])]
+    >>> [f.name for f in offered(["k", "methods"])]
     ['k', 'methods']
     """
-    named = {name: METHOD_WORDS.get(name, name) for name in methods}
-    return [
-        replace(field, choices=named) if field.name == "methods" else field
-        for field in _FIELDS
-        if field.name in known
-    ]
+    return [field for field in _FIELDS if field.name in known]
 
 
 def check_together(settings: Mapping[str, Any]) -> None:

@@ -104,13 +104,6 @@ def test_labels_are_needed(run, log):
     assert "needs labels" in result.err
 
 
-def test_the_command_offers_every_utility():
-    from tamis.cli.select.containment import UTILITIES as OFFERED
-    from tamis.select.containment.greedy import UTILITIES
-
-    assert set(OFFERED) == set(UTILITIES)
-
-
 def test_limits_of_greedy_are_given_on_the_command_line(run, tmp_path):
     rng = np.random.default_rng(0)
     y = np.arange(80) % 2

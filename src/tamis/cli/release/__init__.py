@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tamis.catalogue.methods import BY_DEFAULT, DP, METHODS
 from tamis.cli.dp import Public, private, public_bounds, spending_options
 from tamis.cli.options import (
     POSITIVE,
@@ -52,10 +53,6 @@ if TYPE_CHECKING:
     from tamis.engine import EngineOptions
     from tamis.flow import Settings
 
-METHODS = (
-    *("front", "coarsen", "breach", "containment"),
-    *("flip", "noise", "microaggregate", "suppress", "swap", "pram", "dp"),
-)
 SHARE = click.FloatRange(0, 1)
 DEMO = "tamis-demo"
 DEMO_METHODS: dict[str, dict[str, Any]] = {
@@ -89,15 +86,13 @@ def _pairs(text: str) -> list[tuple[str, str]]:
 def _methods(
     chosen: tuple[str, ...] | None, settings: Mapping[str, dict[str, Any]]
 ) -> dict[str, dict[str, Any]]:
-    from tamis.propose import BY_DEFAULT
-
     return {name: settings.get(name) or {} for name in chosen or BY_DEFAULT}
 
 
 method_options = with_options(
     [
         option(f"--{name}", type=TableOfFile(), hidden=True, help="Settings of the method.")
-        for name in reversed(METHODS)
+        for name in reversed(list(METHODS))
     ]
 )
 """Give a command the settings of each method, for a configuration file."""
@@ -171,7 +166,7 @@ _search = partial(option, section="The search")
     "--methods",
     type=Names(),
     help="How to find releases.",
-    show_default="front, coarsen, breach, containment",
+    show_default=", ".join(BY_DEFAULT),
 )
 @_search(
     "--classifier",
@@ -297,7 +292,7 @@ def _settings(options: dict[str, Any], public: Public) -> Settings:
     most, python = options.pop("max_rows_per_person"), options.pop(PROGRAM)
     if options["epsilon"] is not None:
         known = {**public._asdict(), "max_rows_per_person": most, PROGRAM: python}
-        chosen["dp"] = (tables["dp"] or {}) | {k: v for k, v in known.items() if v}
+        chosen[DP.name] = (tables[DP.name] or {}) | {k: v for k, v in known.items() if v}
     elif public.bounds or most:
         raise InputError(
             "--bounds and --max-rows-per-person are for synthetic rows; give their cost with "

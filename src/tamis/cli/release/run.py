@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tamis.catalogue.methods import DP
 from tamis.cli.dp import Public, ledger_path, read_public, spending, spending_words, total
 from tamis.cli.options import PROGRAM
 from tamis.cli.release.outcome_words import print_front, print_outcome, print_places, some_names
@@ -91,7 +92,7 @@ class Request:
 
     def read(self) -> Table | BinaryTable:
         """The table to release, said how it was understood."""
-        dp = self.settings.proposing.get("dp", {})
+        dp = self.settings.proposing.get(DP.name, {})
         table = read(self.source, None if self.settings.epsilon is None else Public.of(dp))
         if self.watched:
             print_understood(table)
@@ -184,7 +185,7 @@ def _spending(asked: Request) -> Iterator[Spending | None]:
         asked.out,
         ledger=asked.ledger,
         most=asked.max_epsilon,
-        neighbours=Synthetic(**asked.settings.proposing["dp"]).counted_for,
+        neighbours=Synthetic(**asked.settings.proposing[DP.name]).counted_for,
         earlier=_budgets(asked.beside),
     ) as spent:
         yield spent

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from tamis.catalogue.methods import BREACH_SEARCHES
 from tamis.cli.options import (
     Decorator,
     command,
@@ -22,7 +23,7 @@ from tamis.cli.select import breach, containment
 from tamis.cli.table_source import TableSource
 from tamis.errors import InputError
 
-SEARCHES = {"containment": containment.SEARCHES, "breach": breach.SEARCHES}
+SEARCHES = {"containment": containment.SEARCHES, "breach": BREACH_SEARCHES}
 RUN: dict[str, Callable[..., None]] = {
     "containment": containment.run_containment,
     "breach": breach.run_breach,

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tamis.catalogue.methods import BREACH_SEARCHES
+from tamis.catalogue.models import MODELS
 from tamis.cli.options import (
     Names,
     check_table_file,
@@ -42,12 +44,11 @@ if TYPE_CHECKING:
 _SHOWN = 25
 _NAMES = 7
 HOLDOUT = 0.25
-SEARCHES = ("auto", "walk", "exhaustive", "forward", "backward", "best-first")
 OPTIONS = [
     option(
         "--classifier",
         default="nb",
-        type=click.Choice(["c45", "nb", "tree", "forest", "boosting", "neighbours", "logistic"]),
+        type=click.Choice(list(MODELS)),
         help="What a recipient will learn with.",
     ),
     option(
@@ -103,7 +104,7 @@ OPTIONS = [
 
 @command()
 @table_options
-@search_option(SEARCHES, "Where candidates come from.")
+@search_option(BREACH_SEARCHES, "Where candidates come from.")
 @with_options(OPTIONS)
 @writing_options("the candidates in their regions")
 def breach(source: TableSource, **options: Any) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from tamis.catalogue.methods import UTILITIES
 from tamis.cli.options import (
     POSITIVE,
     check_table_file,
@@ -39,9 +40,6 @@ _HIDING = {
 }
 
 SEARCHES = ("greedy", "improve", "maximal", "exact")
-UTILITIES = (
-    "distcnt", "hamdist", "cm", "difference", "information", "ratio", "likelihood", "auc", "best",
-)  # fmt: skip
 PASSED_ON = (
     *("search", "privacy", "on_violation", "largest", "time_limit", "drop_rare", "max_features"),
     *("min_gain", "absences"),

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from tamis.catalogue.methods import BREACH_SEARCHES
 from tamis.charts import Picture
 from tamis.errors import CannotMeet, InputError, TamisWarning
 from tamis.learn.bayes import AdditiveNaiveBayes
@@ -27,7 +28,6 @@ from tamis.select.breach.candidate import ROUNDING, Candidate
 from tamis.select.breach.search import FACTORS, backward, best_first, exhaustive, forward, walk
 from tamis.select.breach.trials import CodedInput, Trials, open_table
 
-SEARCHES = ("auto", "walk", "exhaustive", "forward", "backward", "best-first")
 FOLDS, REPEATS = 10, 5
 CHEAP = 1_000_000_000
 """The most additions for which `auto` scores every subset: a few seconds."""
@@ -304,8 +304,10 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         return self.weights
 
     def _check_parameters(self) -> None:
-        if self.search not in SEARCHES:
-            raise InputError(f"search must be one of {', '.join(SEARCHES)}, got {self.search!r}")
+        if self.search not in BREACH_SEARCHES:
+            raise InputError(
+                f"search must be one of {', '.join(BREACH_SEARCHES)}, got {self.search!r}"
+            )
         if self.preset not in (None, "paper"):
             raise InputError(f'preset must be "paper" or None, got {self.preset!r}')
         if isinstance(self.alpha, str) and self.alpha != "distp":

@@ -19,6 +19,7 @@ from scipy import sparse
 from scipy.special import rel_entr, xlog1py, xlogy
 
 from tamis.binary.matrix import Binary, differing_pairs, two_classes, zero_one
+from tamis.catalogue.methods import UTILITIES
 from tamis.errors import InputError, listed, plural
 from tamis.select.containment.crowd import Privacy, check_k, check_privacy, labelled_rows
 from tamis.select.containment.selection import Selection, StopRule
@@ -145,7 +146,6 @@ class SearchTask:
 OnViolation = Literal["skip", "stop"]
 
 PREDICTIVE = ("likelihood", "auc")
-UTILITIES = (*MODULAR, "distcnt", "cm", *PREDICTIVE, "best")
 
 
 def greedy(

@@ -1,0 +1,10 @@
+"""What there is to choose from, described once: names, words for people, and plain facts.
+
+::
+
+    methods    ways to propose releases
+    models     what recipients and attackers may train
+
+Nothing here computes. The command line, `serve`, `publish` and `verify` read these records, and
+none of them has to import the code that searches.
+"""

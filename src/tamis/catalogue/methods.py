@@ -1,0 +1,219 @@
+"""The methods that propose releases; `tamis.propose` has what they do.
+
+A class of `tamis.propose` carries the record of its method as `about`. Order matters: releases are
+proposed, and offered to people, in the order of `METHODS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from tamis.catalogue.models import MODELS
+
+EVERYTHING, NOTHING = "everything", "nothing"
+"""What releases are compared with, all features and none: no method proposes these."""
+UTILITIES = (
+    *("distcnt", "hamdist", "cm", "difference", "information", "ratio"),
+    *("likelihood", "auc", "best"),
+)
+"""What columns of 0 and 1 may be chosen for."""
+BREACH_SEARCHES = ("auto", "walk", "exhaustive", "forward", "backward", "best-first")
+"""Where the candidates of the breach-aware search come from."""
+SYNTHETIC_KINDS = ("selected", "histogram", "partition", "synthesiser")
+"""How synthetic rows may be drawn."""
+
+Stated = str | tuple[str, ...]
+"""What a manifest may state of a parameter: one of some words, or ``count``, ``share``, ``number``
+or ``columns``."""
+
+_UNTRUE = (
+    "Some cells were changed on purpose: no row can be taken to describe a real person, and "
+    "figures computed from the file are approximate."
+)
+
+
+@dataclass(frozen=True)
+class MethodRecord:
+    """What is known of a method without running it.
+
+    Parameters
+    ----------
+    name : str
+        As it is asked for, and stated in manifests.
+    home : str
+        The module of `tamis.propose` and the class.
+    words : str
+        What it does, in one sentence.
+    asked : str
+        How `serve` offers it; empty: not at all.
+    by_default : bool
+        Whether it is tried where no method is named.
+    on_engines : bool
+        Whether its releases can be made where the rows are; others need the table in memory.
+    stated : mapping of parameter to what may be stated of it
+        The public settings of its releases: nothing else may stand in a manifest.
+    became : str
+        What it did to a column; empty: values stay as they are, or only become coarser.
+    caveat : str
+        What recipients are told of the cells; empty: nothing has to be.
+    perturber : str or mapping of kind to str
+        The module of `tamis.perturb` and the class that alters cells. It takes what is stated,
+        under the same names, so that an attacker can do the same to a table of their own.
+    makes_alike : bool
+        Whether rows become alike in the columns that it alters, by k.
+    numbers_at_random : bool
+        Whether numbers differ in every row by nature, and so look like identifiers.
+    synthetic : bool
+        Whether its rows describe nobody; it needs an epsilon.
+    """
+
+    name: str
+    home: str
+    words: str
+    asked: str = ""
+    by_default: bool = False
+    on_engines: bool = False
+    stated: Mapping[str, Stated] = field(default_factory=dict)
+    became: str = ""
+    caveat: str = ""
+    perturber: str | Mapping[str, str] = ""
+    makes_alike: bool = False
+    numbers_at_random: bool = False
+    synthetic: bool = False
+
+    @property
+    def alters(self) -> bool:
+        """Whether values are no longer those of the original."""
+        return bool(self.became)
+
+
+FRONT = MethodRecord(
+    "front",
+    "unaltered:KeptToldFront",
+    "Searches for columns that teach much about the target and tell little about the sensitive "
+    "column.",
+    asked="Weigh the columns: which sets teach most and tell least",
+    by_default=True,
+    on_engines=True,
+    stated={"search": ("all sets", "beam")},
+)
+COARSEN = MethodRecord(
+    "coarsen",
+    "coarsen:Coarsen",
+    "Keeps columns in coarser forms, such as ages in bands, where whole ones would tell too much.",
+    asked="Make values coarser: ages to decades, places to regions",
+    by_default=True,
+    on_engines=True,
+    stated={"search": ("kept and told",)},
+)
+BREACH = MethodRecord(
+    "breach",
+    "unaltered:Breach",
+    "Looks for columns that teach as much as all of them but reveal less to an attacker.",
+    asked="Choose columns: leave out those that give the secret away",
+    by_default=True,
+    on_engines=True,
+    stated={
+        "search": tuple(search for search in BREACH_SEARCHES if search != "auto"),
+        "folds": "count",
+        "model": tuple(dict.fromkeys(model.class_name for model in MODELS.values())),
+    },
+)
+CONTAINMENT = MethodRecord(
+    "containment",
+    "containment:Containment",
+    "Chooses columns of 0 and 1 such that whatever a person has, enough people have.",
+    asked="Choose yes/no facts that many people have in common",
+    by_default=True,
+    stated={"k": "count", "utility": UTILITIES, "search": ("greedy",)},
+)
+FLIP = MethodRecord(
+    "flip",
+    "altered:Flip",
+    "Flips cells of 0 and 1 until every row has enough others like it.",
+    asked="Change some values at random (yes/no facts)",
+    stated={"k": "count", "flipped_share": "share"},
+    became="Some values were changed on purpose.",
+    caveat=_UNTRUE,
+    perturber="flip:RandomFlip",
+)
+NOISE = MethodRecord(
+    "noise",
+    "altered:Noise",
+    "Alters cells at random; the other cells stay true.",
+    asked="Add noise to numbers",
+    stated={"kind": ("uniform", "gaussian"), "probability": "number"},
+    became="Some values were changed on purpose.",
+    caveat=_UNTRUE,
+    perturber={"uniform": "noise:UniformNoise", "gaussian": "noise:GaussianNoise"},
+    numbers_at_random=True,
+)
+MICROAGGREGATE = MethodRecord(
+    "microaggregate",
+    "altered:Microaggregate",
+    "Gives each value the mean of a group of similar people.",
+    asked="Give similar people the same values: the mean of their group",
+    stated={"k": "count", "columns": "columns"},
+    became="Each value is the middle of a group of similar people.",
+    caveat="Values are means of groups, so no row describes a real person; whoever knows all "
+    "others of a group can compute the values of the last.",
+    perturber="microaggregation:Microaggregation",
+    makes_alike=True,
+)
+SUPPRESS = MethodRecord(
+    "suppress",
+    "altered:Suppress",
+    "Blanks single cells until every row has enough others like it.",
+    asked="Leave single cells blank until enough people look alike",
+    stated={"k": "count", "columns": "columns"},
+    became="Some cells were left blank, so that enough people are alike.",
+    caveat="Some cells were left blank on purpose, more often for people with rare values, so "
+    "figures computed from the others may be off.",
+    perturber="suppression:LocalSuppression",
+    makes_alike=True,
+)
+SWAP = MethodRecord(
+    "swap",
+    "altered:Swap",
+    "Swaps numbers with others of nearly the same rank.",
+    asked="Swap numbers with others of nearly the same rank",
+    stated={"within": "number", "columns": "columns"},
+    became="Values were swapped with others of nearly the same rank.",
+    caveat=_UNTRUE,
+    perturber="rank_swap:RankSwap",
+)
+PRAM = MethodRecord(
+    "pram",
+    "altered:PostRandomise",
+    "Draws categories anew so that their frequencies stay on average.",
+    asked="Draw categories anew, as often as they occur",
+    stated={"change": "number", "columns": "columns"},
+    became="Some values were drawn anew, as often as they occur.",
+    caveat=_UNTRUE,
+    perturber="noise:Pram",
+)
+DP = MethodRecord(
+    "dp",
+    "synthetic:Synthetic",
+    "Draws synthetic rows from noisy counts; they describe no real person.",
+    # No page asks for the public bounds and the ledger that synthetic rows need.
+    stated={"kind": SYNTHETIC_KINDS},
+    became="The values are synthetic, drawn with noise within public bounds.",
+    numbers_at_random=True,
+    synthetic=True,
+)
+
+METHODS = {
+    method.name: method
+    for method in (
+        *(FRONT, COARSEN, BREACH, CONTAINMENT),
+        *(FLIP, NOISE, MICROAGGREGATE, SUPPRESS, SWAP, PRAM, DP),
+    )
+}
+BY_DEFAULT = tuple(name for name, method in METHODS.items() if method.by_default)
+"""Methods that release unaltered values; those that alter them must be asked for."""
+RECORDED = METHODS | {
+    name: MethodRecord(name, "", f"Releases {name}.") for name in (EVERYTHING, NOTHING)
+}
+"""All that the manifest of a release may name as its method."""
