@@ -37,7 +37,7 @@ from tamis.risk.containment import absence_anonymity, containment_anonymity
 from tamis.risk.cut import SensitiveCut, cut_into_quarters
 from tamis.risk.grouping import Coded, CodedFrame, coded, fewest_alike, joined, people_of
 from tamis.risk.suppression import Suppression
-from tamis.rules.bind import ValueLabels
+from tamis.rules.coarse import ValueLabels
 from tamis.rules.count import table_labels
 from tamis.rules.ruleset import RuleSet
 from tamis.rules.tree import mine_rules

@@ -21,7 +21,7 @@ from tamis.evaluate.rule_changes import (
     baseline,
 )
 from tamis.notebook import in_short
-from tamis.rules.bind import ValueLabels
+from tamis.rules.coarse import ValueLabels
 from tamis.rules.count import MEMORY
 from tamis.rules.ruleset import RuleSet
 

@@ -17,15 +17,16 @@ from numpy.typing import NDArray
 from tamis.errors import InputError, listed, plural
 from tamis.notebook import by_fields, in_short, quoted
 from tamis.read import polars_frame
-from tamis.rules.bind import (
-    ValueLabels,
-    coarse_rules,
-    holds,
-    known_value,
-    refuse_other_types,
-    refuse_unfit,
+from tamis.rules.bind import holds, known_value, refuse_other_types, refuse_unfit
+from tamis.rules.coarse import ValueLabels, coarse_rules
+from tamis.rules.count import (
+    MEMORY,
+    Counts,
+    Matrix,
+    count_rules,
+    predicted_labels,
+    table_labels,
 )
-from tamis.rules.count import MEMORY, Counts, Matrix, count_rules, table_labels
 from tamis.rules.grammar import rule_text
 from tamis.rules.rule import Rule
 from tamis.rules.ruleset import RuleSet
@@ -396,19 +397,18 @@ def _predicted(
     rules: RuleSet, frame: pl.DataFrame, target: str, labels: Sequence[str]
 ) -> NDArray[np.int64]:
     held = holds(frame.schema[target])
-    position = {label: i for i, label in enumerate(labels)}
-    found = [position.get(known_value(rule.label, held) or "", -1) for rule in rules]
+    predicted = predicted_labels(rules, held, labels)
     unknown = [
         name
-        for name, rule, at in zip(rules.ids, rules, found)
-        if at < 0 or any(known_value(c, held) not in position for c in _likely(rule))
+        for name, rule, at in zip(rules.ids, rules, predicted)
+        if at < 0 or any(known_value(c, held) not in labels for c in _likely(rule))
     ]
     if unknown:
         raise InputError(
             f"rule {listed(unknown)} predicts a label that column {target!r} of the original does "
             f"not contain; after '->' write the label exactly as in the table, without a comment"
         )
-    return np.array(found, dtype=np.int64)
+    return predicted
 
 
 def _likely(rule: Rule) -> list[str]:

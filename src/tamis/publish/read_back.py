@@ -18,7 +18,7 @@ from tamis.publish.layout import NAME, RELEASE, SCHEMA, read_json
 from tamis.publish.manifest import stated_form
 from tamis.publish.verify import verify
 from tamis.release import Coarsening
-from tamis.rules.bind import ValueLabels
+from tamis.rules.coarse import ValueLabels
 from tamis.table import Table, bare
 
 Forms = Mapping[str, Coarsening]

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from tamis.errors import CannotMeet, InputError, TamisWarning, listed, plural
 from tamis.notebook import by_fields
-from tamis.rules.bind import holds, known_value, refuse_unfit, texts
+from tamis.rules.bind import Holds, holds, known_value, refuse_unfit, texts
 from tamis.rules.pack import Bits, Block, PackedColumn, Places, first_only
 from tamis.rules.rule import Condition
 from tamis.rules.ruleset import RuleSet
@@ -258,6 +258,17 @@ def table_labels(frame: pl.DataFrame, target: str) -> list[str]:
     return _sorted_labels(bare(frame[target]).unique())
 
 
+def predicted_labels(rules: RuleSet, held: Holds, labels: Sequence[str]) -> NDArray[np.int64]:
+    """The position in `labels` of the label that each rule predicts; -1 if it is not there.
+
+    >>> predicted_labels(RuleSet.parse("a > 0 -> y=01\\na < 0 -> y=2"), "numbers", ["1"]).tolist()
+    [0, -1]
+    """
+    position = {label: i for i, label in enumerate(labels)}
+    found = [position.get(known_value(rule.label, held) or "", -1) for rule in rules]
+    return np.array(found, dtype=np.int64)
+
+
 def _sorted_labels(cells: pl.Series) -> list[str]:
     return sorted(texts(cells).drop_nulls().unique().to_list())
 
@@ -341,9 +352,7 @@ def _strong(
 ) -> np.ndarray:
     refuse_unfit(rules, frame, "the original")
     counts = count_rules(rules, frame, target)
-    held = holds(frame.schema[target])
-    position = {label: i for i, label in enumerate(counts.labels)}
-    at = np.array([position.get(known_value(r.label, held) or "", -1) for r in rules])
+    at = predicted_labels(rules, holds(frame.schema[target]), counts.labels)
     right = np.where(at >= 0, counts.by_label[np.arange(len(rules)), at], 0)
     enough = counts.support >= support * counts.rows
     return enough & (right >= confidence * counts.support) & (counts.support > 0)

@@ -122,6 +122,19 @@ class PackedColumn:
                 np.bitwise_xor(present, answers[at], out=answers[at])
 
 
+def matching(condition: Condition, column: pl.Series) -> NDArray[np.bool_]:
+    """Which cells of a column meet one condition.
+
+    >>> matching(OneOf("job", ("cook",), negated=True), pl.Series(["cook", "judge", None])).tolist()
+    [False, True, False]
+    """
+    places = Places.in_order(len(column))
+    answers = np.zeros((1, places.words), dtype=np.uint64)
+    PackedColumn(condition.column, [(0, condition)], column.dtype).fill(answers, column, places)
+    bits = np.unpackbits(answers.view(np.uint8)[0], count=len(column), bitorder="little")
+    return bits.view(np.bool_)
+
+
 def _compared(cuts: NDArray[np.float64], numbers: Floats, places: Places) -> Bits:
     """The rows up to each cut, by one comparison per cut; first none, last all known ones."""
     laid = places.spread(numbers)

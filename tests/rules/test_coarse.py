@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tamis.rules.bind import ValueLabels, coarse_rules
+from tamis.rules.coarse import ValueLabels, coarse_rules
 from tamis.rules.count import count_rules
 from tamis.rules.rule import Between, OneOf, Rule
 from tamis.rules.ruleset import RuleSet
@@ -74,3 +74,10 @@ def test_labels_may_be_anything(form):
     ages = ValueLabels(pl.Series([31, 44]), form)
     found = coarse_rules(RuleSet.parse("age <= 43 -> ill=no"), {"age": ages})
     assert found[0].conditions == (OneOf("age", (form[0],)),)
+
+
+@pytest.mark.parametrize("rule", ["age != 50 -> ill=no", "age > 20 -> ill=no"])
+def test_a_group_with_what_is_missing_meets_nothing(rule):
+    ages = ValueLabels(pl.Series([30, None]), pl.Series(["any", "any"]))
+    found = coarse_rules(RuleSet.parse(rule), {"age": ages})
+    assert found[0].conditions == (OneOf("age", ("none",)),)
