@@ -18,11 +18,11 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.front_tables import DATA, SETUPS, Setup
+from tamis.coding import coded, counted, joined
 from tamis.evaluate.bits import LEAST_SCALE, chosen, gains, surprise
 from tamis.evaluate.regression import strong_probabilities
 from tamis.evaluate.subset_bits import Columns, Question, SubsetBits
 from tamis.learn.boosting import shares, shares_given
-from tamis.risk.grouping import coded, counted, joined
 from tamis.select.front import Front, search_front
 
 K = 5

@@ -35,6 +35,7 @@ VERIFY = (
 TESTS: dict[str, tuple[str, ...]] = {
     "requirements.py": ("test_requirements.py",),
     "release.py": ("test_release.py",),
+    "coding.py": ("test_coding.py", *RISK),
     "risk/grouping.py": ("risk/test_grouping.py", *RISK),
     "risk/anonymity.py": ("risk/test_anonymity.py", *RISK),
     "risk/containment.py": ("risk/test_containment.py", "risk/test_absences.py", *RISK),

@@ -20,6 +20,7 @@ ORDER = [
     "notebook",
     "person",
     "table",
+    "coding",
     "release",
     "left_out",
     "unique_counts",

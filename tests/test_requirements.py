@@ -25,6 +25,7 @@ from tamis.coarsen.kernels import may_be_class
 from tamis.coarsen.ladder import Hierarchy
 from tamis.coarsen.local import Labelled, class_bounds
 from tamis.coarsen.search import limits_of
+from tamis.coding import Coded
 from tamis.errors import InputError
 from tamis.publish.secret_groups import (
     asked_entries,
@@ -34,7 +35,6 @@ from tamis.publish.secret_groups import (
     short_of_asked,
 )
 from tamis.requirements import ROUNDING, exceeds, falls_short, fewest_people, reaches
-from tamis.risk.grouping import Coded
 from tamis.risk.suppression import breaking_classes
 
 Groups = list[list[int]]

@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis import Table
+from tamis.coding import Coded, dense, joined
 from tamis.errors import InputError
 from tamis.risk.anonymity import Anonymity, average_risk, reidentification
-from tamis.risk.grouping import Coded, dense, joined
 
 ROWS = st.lists(
     st.tuples(st.integers(0, 2), st.integers(0, 1), st.integers(0, 3)), min_size=1, max_size=25

@@ -1,9 +1,5 @@
 """Groupings that are too wide for brute force, against polars' own group_by."""
 
-import datetime as dt
-from decimal import Decimal
-from functools import reduce
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -11,23 +7,12 @@ import pyarrow as pa
 import pytest
 
 from tamis import Roles, Table
+from tamis.coding import LARGEST, NARROW
 from tamis.errors import InputError
 from tamis.risk.anonymity import k_anonymity
 from tamis.risk.audit import column_effects, exposure
 from tamis.risk.diversity import l_diversity, t_closeness
-from tamis.risk.grouping import (
-    LARGEST,
-    NARROW,
-    Coded,
-    Grouping,
-    all_stand_for,
-    coded,
-    counted,
-    dense,
-    grouped,
-    joined,
-    scope,
-)
+from tamis.risk.grouping import Grouping, grouped, scope
 
 
 def wide(columns: int, rows: int = 400) -> pl.DataFrame:
@@ -81,58 +66,6 @@ def test_every_column_of_adult(dataset):
     assert found.unique_rows == frame.is_unique().sum()
     for effect in column_effects(found):
         assert effect.unique_rows == frame.drop(effect.column).is_unique().sum()
-
-
-DAY = dt.date(2020, 1, 1)
-
-
-@pytest.mark.parametrize(
-    ("column", "codes"),
-    [
-        (pl.Series(["b", None, "a", "b"]), [0, 2, 1, 0]),
-        (pl.Series([None, None], dtype=pl.String), [0, 0]),
-        (pl.Series([None, None], dtype=pl.Null), [0, 0]),
-        (pl.Series([True, None, False]), [1, 2, 0]),
-        (pl.Series([-128, 127, None], dtype=pl.Int8), [0, 255, 256]),
-        (pl.Series([0, 3 * NARROW, None]), [0, 1, 2]),
-        (pl.Series([2**63, 2**64 - 1, None], dtype=pl.UInt64), [0, 1, 2]),
-        (pl.Series([2**64 - 1, 2**64 - 2, None], dtype=pl.UInt64), [1, 0, 2]),
-        (pl.Series([1.5, float("nan"), None, -0.0, 0.0]), [1, 2, 2, 0, 0]),
-        (pl.Series([DAY, None, DAY + dt.timedelta(1)]), [0, 2, 1]),
-        (pl.Series([Decimal("1.10"), None, Decimal("1.1")]), [0, 1, 0]),
-        (pl.Series(["a", None, "b"], dtype=pl.Categorical), [0, 2, 1]),
-        (pl.Series(["a", "b"], dtype=pl.Enum(["z", "b", "a"])), [1, 0]),
-        (pl.Series([[1], None, [2]]), [0, 2, 1]),
-    ],
-)
-def test_codes_of_every_type(column, codes):
-    found = coded(column)
-    assert found.codes.tolist() == codes
-    assert max(codes) < found.radix
-
-
-def test_codes_do_not_depend_on_other_columns():
-    coded(pl.Series(["p", "q", "r"]))
-    assert coded(pl.Series(["q", "z"])).radix == 3
-
-
-def test_joining_beyond_64_bits_keeps_rows_apart():
-    rng = np.random.default_rng(0)
-    columns = [Coded(rng.integers(0, 2, 200) * (NARROW - 1), NARROW) for _ in range(6)]
-    assert NARROW**6 > LARGEST
-    keys = reduce(joined, columns)
-    rows = np.stack([c.codes for c in columns], axis=1)
-    assert len(counted(keys)[0]) == len(np.unique(rows, axis=0))
-    assert keys.radix <= LARGEST
-
-
-@pytest.mark.parametrize("radix", [10, 10**9])
-def test_dense_and_counted_agree_with_numpy_whatever_the_room(radix):
-    column = Coded(np.array([9, 3, 9, 0, 3, 9]), radix)
-    assert dense(column).codes.tolist() == [2, 1, 2, 0, 1, 2]
-    assert dense(column).radix == 3
-    codes, counts = counted(column)
-    assert (codes.tolist(), counts.tolist()) == ([0, 3, 9], [1, 2, 3])
 
 
 FRAME = pl.DataFrame(
@@ -198,21 +131,6 @@ def test_messages_show_no_cell():
     with pytest.raises(InputError) as caught:
         k_anonymity(pl.DataFrame({"name": ["Secret"]}), ["zip"])
     assert "Secret" not in str(caught.value)
-
-
-# Of thirty rows, codes that are 61 apart share a bucket.
-@pytest.mark.parametrize(("radix", "apart"), [(8, 1), (2**40, 1), (6, 61)])
-def test_whether_all_codes_stand_for_enough_rows_is_what_counting_says(radix, apart):
-    rng = np.random.default_rng(radix % 7)
-    said = set()
-    for _ in range(60):
-        codes = apart * rng.integers(0, radix, 6)[rng.integers(0, 6, 30)]
-        weights, least = rng.integers(1, 4, 30), int(rng.integers(1, 12))
-        held = [weights[codes == code].sum() for code in np.unique(codes)]
-        column = Coded(codes, apart * radix)
-        assert all_stand_for(column, weights, least) == (min(held) >= least)
-        said.add(min(held) >= least)
-    assert said == {True, False}
 
 
 def test_columns_are_coded_at_once_as_one_after_another(monkeypatch):

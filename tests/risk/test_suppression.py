@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tamis.coding import Coded, CodedFrame, coded, dense
 from tamis.release import Promise, Recipe, Release
 from tamis.risk.anonymity import Anonymity
-from tamis.risk.grouping import Coded, CodedFrame, coded, dense
 from tamis.risk.suppression import (
     AlikeRows,
     Suppression,

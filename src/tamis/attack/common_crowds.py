@@ -15,7 +15,8 @@ import numpy as np
 import polars as pl
 
 from tamis.attack.matching import ABSENT, Ints, Units
-from tamis.risk.grouping import Coded, Grouping, joined, people_of
+from tamis.coding import Coded, joined
+from tamis.risk.grouping import Grouping, people_of
 
 Who = Literal["gone", "new", "both"]
 

@@ -34,10 +34,11 @@ from tamis.attack.sources import (
     in_its_terms,
     stated_forms,
 )
+from tamis.coding import Coded, dense, joined
 from tamis.errors import CannotMeet, InputError, listed, plural
 from tamis.release import Release
 from tamis.risk.containment import absence_anonymity, containment_anonymity
-from tamis.risk.grouping import Coded, dense, grouped, joined
+from tamis.risk.grouping import grouped
 from tamis.table import Roles, Table
 
 ONE = {"people": "person", "rows": "row"}

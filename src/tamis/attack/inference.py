@@ -21,6 +21,7 @@ from tamis.attack.learners import LEARNERS, SMALL, Known, strongest_learner
 from tamis.attack.linkage import pattern_numbers
 from tamis.attack.scene import MOST, AttackScore, RowNumbers, Scene, scored
 from tamis.catalogue.models import shown_model
+from tamis.coding import nominal_text
 from tamis.evaluate.bits import Floats, gains, mean
 from tamis.evaluate.close_look import Group, largest_gains, largest_group, surest
 from tamis.evaluate.figure import auc
@@ -82,7 +83,7 @@ def _labels(table: Table, column: str) -> NDArray[Any]:
 def _like(series: pl.Series, dtype: pl.DataType) -> pl.Series:
     """Cells in one type; whole numbers read alike from any file."""
     if dtype == pl.String() and series.dtype.is_float():
-        return series.cast(pl.Float64).cast(pl.String).str.strip_suffix(".0")
+        return nominal_text(series)
     return series.cast(dtype)
 
 

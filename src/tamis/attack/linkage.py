@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from tamis.attack.kernels import NearestRows, pairs
 from tamis.attack.scene import AttackScore, Cells, RowNumbers, Scene, scored
 from tamis.binary.matrix import Binary, sparse_columns, sparse_rows
+from tamis.coding import Coded, dense, joined
 from tamis.learn.coded_table import rows_alike
-from tamis.risk.grouping import Coded, dense, joined
 
 Mask = NDArray[np.bool_]
 

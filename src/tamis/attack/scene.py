@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tamis.coding import positions
 from tamis.errors import InputError, listed
 from tamis.evaluate.figure import Figure, People, design_effect, wilson_share
 from tamis.notebook import in_short, share_words
@@ -233,9 +234,8 @@ def _on_scale(whole: pl.Series) -> tuple[Cells, bool]:
     """The cells of a column as numbers, and whether they stand for texts."""
     if not whole.dtype.is_numeric():
         texts = whole.cast(pl.String)
-        distinct = texts.unique().drop_nulls().sort()
-        numbers = texts.cast(pl.Enum(distinct)).to_physical().cast(pl.Float64)
-        return numbers.fill_null(float("nan")).to_numpy(), True
+        places = positions(texts, texts.unique().drop_nulls().sort().to_list())
+        return np.where(places < 0, np.nan, places), True
     numbers = whole.cast(pl.Float64)
     low: Any = numbers.min()
     high: Any = numbers.max()

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis.coarsen.ladder import Hierarchy
+from tamis.coding import LARGEST, ROOMY
 from tamis.errors import check_whole
 from tamis.requirements import ROUNDING, Kind, check_diversity, exceeds, falls_short, reaches
 from tamis.risk.anonymity import Anonymity
 from tamis.risk.diversity import Distance, Spread, recursive_ratios
-from tamis.risk.grouping import LARGEST, ROOMY
 
 if TYPE_CHECKING:
     from tamis.coarsen.lattice import InRegister

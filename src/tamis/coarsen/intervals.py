@@ -19,6 +19,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tamis.coding import as_floats
 from tamis.errors import InputError, plural
 from tamis.read import LARGEST
 from tamis.read.types import EXACT
@@ -407,9 +408,7 @@ def on_axis(values: pl.Series, dated: bool | None) -> Floats:
     if not (temporal or values.dtype.is_numeric()) or (dated is not None and dated != temporal):
         needed = {True: "dates", False: "numbers", None: "numbers or dates"}[dated]
         raise InputError(f"intervals between {needed} do not fit a column of {values.dtype}")
-    if temporal:
-        values = values.cast(pl.Date).to_physical().cast(pl.Float64) + _EPOCH
-    return values.cast(pl.Float64).fill_null(float("nan")).to_numpy().astype(np.float64)
+    return as_floats(values.cast(pl.Date)) + _EPOCH if temporal else as_floats(values)
 
 
 def _label(lower: float, upper: float, written: Any) -> str | None:

@@ -26,6 +26,7 @@ from scipy.optimize import linear_sum_assignment
 from tamis.coarsen.intervals import Cuts
 from tamis.coarsen.value_groups import plain_text
 from tamis.coarsen.value_order import order_of
+from tamis.coding import as_floats
 from tamis.cuts import fewest_digits, populous, rounded_cuts
 from tamis.errors import InputError
 from tamis.learn.coded_table import CODES, RARE, Codes
@@ -480,8 +481,7 @@ def _numbers(column: pl.Series) -> Floats:
 
 def _days(column: pl.Series) -> Floats:
     """Dates as ordinal days, NaN where missing; of times the day."""
-    days = bare(column).cast(pl.Date).to_physical().cast(pl.Float64) + _DAY_ONE
-    return days.fill_null(float("nan")).to_numpy()
+    return as_floats(column.cast(pl.Date)) + _DAY_ONE
 
 
 def _number_cuts(values: Floats, codes: Codes, k: int, people: People | None) -> tuple[float, ...]:

@@ -17,10 +17,11 @@ import polars as pl
 
 from tamis.coarsen.classes import Constraints, Floats, Ints
 from tamis.coarsen.ladder import NOTHING
+from tamis.coding import Coded
 from tamis.errors import CannotMeet, InputError
 from tamis.requirements import exceeds, fewest_people
 from tamis.risk.anonymity import Anonymity, average_risk
-from tamis.risk.grouping import Coded, people_of
+from tamis.risk.grouping import people_of
 from tamis.risk.presence import Presence, presence_bounds, stacked
 from tamis.table import Table, bare, kind_of
 

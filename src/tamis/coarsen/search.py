@@ -24,11 +24,12 @@ from tamis.coarsen.local import (
     local_score,
     local_shares,
 )
+from tamis.coding import coded, dense
 from tamis.errors import CannotMeet, InputError
 from tamis.notebook import in_short
 from tamis.requirements import Kind, fewest_people
 from tamis.risk.anonymity import Anonymity, k_anonymity
-from tamis.risk.grouping import as_table, coded, dense, scope
+from tamis.risk.grouping import as_table, scope
 from tamis.risk.presence import Presence, stacked, with_left_out
 from tamis.risk.presence import delta_presence as count_presence
 from tamis.table import Table, frame_of_columns, kind_of

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from tamis.coding import coded, dense, joined
 from tamis.errors import InputError
 from tamis.evaluate.bits import LEAST_SCALE, TRIFLE, Floats, Gains, Mean, gains, mean, surprise
 from tamis.evaluate.figure import Figure, accuracy, auc, wilson_share
@@ -20,7 +21,6 @@ from tamis.evaluate.yardstick import Yardstick, figure
 from tamis.learn.holdout import Predictions
 from tamis.notebook import by_fields
 from tamis.release import Release
-from tamis.risk.grouping import coded, dense, joined
 
 Numbers = NDArray[np.integer[Any]]
 

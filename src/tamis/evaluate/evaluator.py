@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from tamis.binary.records import BinaryTable, is_binary
 from tamis.coarsen.ladder import Ladder
+from tamis.coding import Coded, CodedFrame, coded, joined
 from tamis.errors import InputError
 from tamis.evaluate.retention import Retention, measured
 from tamis.evaluate.rule_changes import Baseline, baseline
@@ -35,7 +36,7 @@ from tamis.release import Release
 from tamis.risk.anonymity import Anonymity
 from tamis.risk.containment import absence_anonymity, containment_anonymity
 from tamis.risk.cut import SensitiveCut, cut_into_quarters
-from tamis.risk.grouping import Coded, CodedFrame, coded, fewest_alike, joined, people_of
+from tamis.risk.grouping import fewest_alike, people_of
 from tamis.risk.suppression import Suppression
 from tamis.rules.coarse import ValueLabels
 from tamis.rules.count import table_labels

@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tamis.coding import as_enum, as_floats, nominal_text, positions, undated
 from tamis.errors import InputError, listed, plural
 from tamis.notebook import by_fields
 from tamis.read import polars_frame
@@ -90,7 +91,7 @@ class Coding:
         Subsets of it, such as the training rows of a fold, then agree on the categories.
         """
         return frame.with_columns(
-            _enum(series, known) for series, known in zip(frame, self.known) if known is not None
+            as_enum(series, known) for series, known in zip(frame, self.known) if known is not None
         )
 
     def columns(self, frame: pl.DataFrame) -> list[Column]:
@@ -111,7 +112,7 @@ class Feature:
     @cached_property
     def typed(self) -> pl.Series:
         """The same column, a nominal one typed by its known categories, dates as numbers."""
-        return _undated(self.series) if self.known is None else _enum(self.series, self.known)
+        return undated(self.series) if self.known is None else as_enum(self.series, self.known)
 
     @cached_property
     def column(self) -> Column:
@@ -217,7 +218,7 @@ def nominal_names(names: Sequence[str], nominal: Sequence[int | str] | None) -> 
 def frame_of(data: Any) -> tuple[pl.DataFrame, dict[str, list[str]]]:
     """Convert any frame to polars, and give the categories that its types declare."""
     declared = {
-        str(name): _text(pl.Series("categories", list(values))).to_list()
+        str(name): nominal_text(pl.Series("categories", list(values))).to_list()
         for name, values in _declared(data).items()
     }
     return polars_frame(data), declared
@@ -283,57 +284,34 @@ def _categories(
         return None
     if series.dtype.is_numeric():
         present = bare(series).drop_nulls().unique().sort()
-        return tuple(_text(present).unique(maintain_order=True))
-    return tuple(_text(bare(series)).drop_nulls().unique().sort())
+        return tuple(nominal_text(present).unique(maintain_order=True))
+    return tuple(nominal_text(series).drop_nulls().unique().sort())
 
 
 def _column(series: pl.Series, known: tuple[str, ...] | None) -> Column:
     if known is None:
-        return Column(_numbers(series))
+        return Column(_finite(series))
     if series.dtype.is_numeric() and not all(map(is_number, known)):
         raise InputError(
             f"column {series.name!r} was text when the classifier was fitted and is now "
             f"{series.dtype}; give it the same type"
         )
-    codes = _enum(bare(series), known).to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
-    return Column(codes, len(known))
+    return Column(positions(series, known), len(known))
 
 
-def _enum(series: pl.Series, known: tuple[str, ...]) -> pl.Series:
-    if isinstance(series.dtype, pl.Enum) and tuple(series.dtype.categories) == known:
-        return series
-    return _text(bare(series)).cast(pl.Enum(known), strict=False).alias(series.name)
-
-
-def _undated(series: pl.Series) -> pl.Series:
-    """A column of dates as days since 1970, of times as days since midnight."""
-    if kind_of(series.dtype) != "date":
-        return series
-    name, cells = series.name, bare(series)
-    if cells.dtype == pl.Date:
-        return cells.to_physical().cast(pl.Float64).alias(name)
-    if cells.dtype == pl.Time:
-        return (cells.to_physical() / (_DAY * 1000)).alias(name)
-    return (cells.dt.epoch("us") / _DAY).alias(name)
-
-
-_DAY = 24 * 60 * 60 * 10**6
-"""In microseconds."""
-
-
-def _numbers(series: pl.Series) -> NDArray[np.float64]:
-    series = _undated(series)
+def _finite(series: pl.Series) -> NDArray[np.float64]:
+    series = undated(series)
     if not (series.dtype.is_numeric() or series.dtype == pl.Null):
         raise InputError(
             f"column {series.name!r} was numeric when the classifier was fitted and is now "
             f"{series.dtype}; give it the same type"
         )
-    numbers = bare(series).cast(pl.Float64).fill_null(float("nan")).to_numpy()
-    if np.isinf(numbers).any():
+    points = as_floats(series)
+    if np.isinf(points).any():
         raise InputError(
             f"column {series.name!r} has infinite numbers; cap them or make them missing"
         )
-    return numbers
+    return points
 
 
 def is_number(text: str) -> bool:
@@ -347,15 +325,6 @@ def is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _text(series: pl.Series) -> pl.Series:
-    """Nominal values as text; a number reads the same whether it is an integer or a float."""
-    if not series.dtype.is_numeric():
-        return series.cast(pl.String)
-    numbers = series.cast(pl.Float64)
-    texts = numbers.cast(pl.String)
-    return texts.str.strip_suffix(".0")
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from tamis.binary.records import BinaryTable
+from tamis.coding import positions
 from tamis.errors import InputError
 from tamis.learn.columns import Features
 from tamis.learn.cv import People
@@ -409,8 +410,7 @@ def label_codes(table: Table, name: str) -> NDArray[np.int64]:
     [2, 0, 1]
     """
     texts = bare(table.frame[name]).cast(pl.String).fill_null("")
-    coded = texts.cast(pl.Enum(texts.unique().sort()))
-    return coded.to_physical().cast(pl.Int64).to_numpy()
+    return positions(texts, texts.unique().sort().to_list())
 
 
 def _guess(y: NDArray[Any], seen: RowNumbers, held: RowNumbers) -> Predictions:

@@ -10,9 +10,10 @@ import polars as pl
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from tamis.coding import Coded, as_floats, coded, dense
 from tamis.errors import CannotMeet
 from tamis.perturb import columns_to_alter, input_frame, with_fractions
-from tamis.risk.grouping import Coded, coded, dense, grouped, people_in, people_of
+from tamis.risk.grouping import grouped, people_in, people_of
 from tamis.select.containment.crowd import check_k, keeping
 from tamis.table import bare, kind_of, only
 
@@ -144,7 +145,7 @@ class _Coordinate(NamedTuple):
 
 def _coordinates(column: pl.Series) -> list[_Coordinate]:
     """Where the numbers of a column are; where some are missing, also which."""
-    at = _floats(column)
+    at = as_floats(column)
     missing = np.isnan(at)
     if missing.all():
         return []
@@ -152,11 +153,6 @@ def _coordinates(column: pl.Series) -> list[_Coordinate]:
     own = _Coordinate(np.where(missing, present.mean(), at), _per_variance(present.var()))
     # A missing and a present number are about as far apart as two present ones.
     return [own, _Coordinate(missing.astype(float), 1.0)] if missing.any() else [own]
-
-
-def _floats(column: pl.Series) -> NDArray[np.float64]:
-    cells = bare(column).to_physical().cast(pl.Float64).fill_nan(None)
-    return cells.fill_null(np.nan).to_numpy().astype(np.float64)
 
 
 def _spread_of_codes(codes: NDArray[Any]) -> float:
@@ -177,7 +173,7 @@ def middle(column: pl.Series, groups: Groups) -> pl.Series:
     """
     if kind_of(column.dtype) == "nominal":
         return _commonest(column, groups)
-    at = _floats(column)
+    at = as_floats(column)
     present = ~np.isnan(at)
     sizes, known = np.bincount(groups), np.bincount(groups, present)
     sums = np.bincount(groups, np.where(present, at, 0.0))
@@ -202,7 +198,7 @@ def _lost(frame: pl.DataFrame, groups: Groups) -> float:
     for column in frame.get_columns():
         codes = dense(coded(column)).codes
         nominal = kind_of(column.dtype) == "nominal"
-        parts = [codes == code for code in np.unique(codes)] if nominal else [_floats(column)]
+        parts = [codes == code for code in np.unique(codes)] if nominal else [as_floats(column)]
         shares.append(_within(parts, groups))
     varying = [share for share in shares if share is not None]
     return float(np.mean(varying)) if varying else 0.0

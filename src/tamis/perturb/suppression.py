@@ -11,9 +11,10 @@ import polars as pl
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from tamis.coding import LARGEST, Coded, coded, dense
 from tamis.errors import InputError, listed
 from tamis.perturb import columns_to_alter, input_frame, with_fractions
-from tamis.risk.grouping import LARGEST, Coded, coded, dense, people_in, people_of
+from tamis.risk.grouping import people_in, people_of
 from tamis.select.containment.crowd import check_k, keeping
 from tamis.table import Table, bare, only
 

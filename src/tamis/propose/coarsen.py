@@ -24,6 +24,7 @@ from tamis.coarsen.ladder_sources import drawn_in, ladders_of
 from tamis.coarsen.learnt_forms import CoarserForm, FinestForm, agreement, named_after
 from tamis.coarsen.merging import Residuals, merged_groups
 from tamis.coarsen.value_groups import Prefixes
+from tamis.coding import Coded, CodedFrame
 from tamis.errors import InputError, plural
 from tamis.evaluate.bits import Floats, KeptTold, chosen, merges_of
 from tamis.evaluate.subset_bits import Columns, Gains, Parts, Question, SubsetBits
@@ -33,7 +34,6 @@ from tamis.propose.problem import Method, Problem
 from tamis.propose.rungs import Keeps, Rung, RungBits, keeps_people, moves
 from tamis.propose.unaltered import CAUTIONS, in_order, searched_front, set_name
 from tamis.release import Coarsening, Recipe, Release, released
-from tamis.risk.grouping import Coded, CodedFrame
 from tamis.select.front import WIDTH, thinned
 from tamis.table import Table
 

@@ -24,6 +24,7 @@ from scipy import sparse
 
 from tamis.binary.records import BinaryTable
 from tamis.catalogue.methods import CONTAINMENT, UTILITIES, MethodRecord
+from tamis.coding import Coded, dense, joined
 from tamis.errors import InputError, listed
 from tamis.evaluate.regression import linear_probabilities
 from tamis.learn.boosting import shares
@@ -31,7 +32,6 @@ from tamis.learn.holdout import HoldOut
 from tamis.learn.score_test import promised_by_ones
 from tamis.propose.problem import Method, Problem, as_records
 from tamis.release import Promise, Recipe, Release
-from tamis.risk.grouping import Coded, dense, joined
 from tamis.select.containment.crowd import selected
 from tamis.select.containment.greedy import SEVERAL, GreedySearch, SeveralClassesSearch
 from tamis.select.containment.paths import greedy_with_absences

@@ -14,12 +14,13 @@ import numpy as np
 from tamis.binary.records import BinaryTable, Cut, binarise, from_wide, is_binary
 from tamis.catalogue.methods import MethodRecord
 from tamis.coarsen.ladder import Ladder
+from tamis.coding import Coded, CodedFrame, joined
 from tamis.evaluate.yardstick import Yardstick
 from tamis.learn.holdout import HoldOut
 from tamis.perturb import SECRET_BITS, random_source, secret_source
 from tamis.release import Promise, Release
 from tamis.risk.anonymity import Anonymity
-from tamis.risk.grouping import Coded, CodedFrame, joined, people_of
+from tamis.risk.grouping import people_of
 from tamis.risk.suppression import AlikeRows, Suppression
 from tamis.table import Table
 

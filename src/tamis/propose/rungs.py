@@ -17,19 +17,10 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tamis.coarsen.learnt_forms import CoarserForm, FinestForm
+from tamis.coding import Coded, CodedFrame, DistinctRows, coded, collapsed, counted, joined
 from tamis.evaluate.subset_bits import Columns, Labels, SubsetBits
 from tamis.learn.coded_table import CodedTable, Codes
-from tamis.risk.grouping import (
-    Coded,
-    CodedFrame,
-    DistinctRows,
-    coded,
-    collapsed,
-    counted,
-    joined,
-    people_in,
-    people_of,
-)
+from tamis.risk.grouping import people_in, people_of
 from tamis.risk.suppression import all_but_few
 
 Keeps = Callable[[Columns], bool]

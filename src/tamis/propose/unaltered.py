@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis.catalogue.methods import BREACH, BREACH_SEARCHES, FRONT, MethodRecord
+from tamis.coding import Coded, dense, joined
 from tamis.errors import InputError, TamisWarning
 from tamis.evaluate.bits import KeptTold, chosen
 from tamis.evaluate.subset_bits import Columns, SubsetBits
@@ -22,7 +23,7 @@ from tamis.learn.subset_scores import SubsetScores
 from tamis.propose.problem import Method, Problem
 from tamis.release import Recipe, Release, released
 from tamis.risk.containment import absence_anonymity, containment_anonymity
-from tamis.risk.grouping import Coded, dense, fewest_alike, joined
+from tamis.risk.grouping import fewest_alike
 from tamis.select.breach import BreachSelector
 from tamis.select.breach.trials import Trials
 from tamis.select.front import BUDGET, WHOLE, Front, search_front, thinned

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tamis.coding import Coded, counted
 from tamis.errors import InputError, plural
 from tamis.requirements import (
     BetaKind,
@@ -30,16 +31,7 @@ from tamis.risk.diversity import (
     spread,
     surpluses,
 )
-from tamis.risk.grouping import (
-    Coded,
-    Grouping,
-    Ints,
-    Scope,
-    counted,
-    grouped,
-    scope,
-    sizes_of,
-)
+from tamis.risk.grouping import Grouping, Ints, Scope, grouped, scope, sizes_of
 from tamis.risk.presence import stacked
 from tamis.table import Table
 

@@ -10,20 +10,12 @@ from typing import Any, Literal
 import numpy as np
 
 from tamis.charts import BLUE, ORANGE, SOFT, Picture
+from tamis.coding import Coded, dense, joined
 from tamis.errors import plural
 from tamis.notebook import html_table, in_short
 from tamis.risk.anonymity import THRESHOLD, Reidentification, matched
 from tamis.risk.diversity import LDiversity, Likeness, closeness, diversity, spread, worst_likeness
-from tamis.risk.grouping import (
-    ClassSize,
-    Coded,
-    Grouping,
-    as_table,
-    dense,
-    joined,
-    people_in,
-    scope,
-)
+from tamis.risk.grouping import ClassSize, Grouping, as_table, people_in, scope
 
 BINS = ((1, 1), (2, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, None))
 """Sizes of groups that the picture shows together."""

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis.binary.matrix import Binary, sparse_columns, sparse_rows, zero_one
+from tamis.coding import Coded, counted, joined
 from tamis.errors import InputError, check_whole
-from tamis.risk.grouping import Coded, Ints, counted, joined, numbered, people_in, people_of
+from tamis.risk.grouping import Ints, numbered, people_in, people_of
 
 WORD = 64
 CUBE = 22

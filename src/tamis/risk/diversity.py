@@ -15,18 +15,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tamis.coding import coded, counted, dense, joined
 from tamis.errors import InputError, check_whole
 from tamis.requirements import BetaKind, exceeds
-from tamis.risk.grouping import (
-    Grouping,
-    Ints,
-    coded,
-    counted,
-    dense,
-    joined,
-    people_in,
-    scope,
-)
+from tamis.risk.grouping import Grouping, Ints, people_in, scope
 
 Floats = NDArray[np.float64]
 

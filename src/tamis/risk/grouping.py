@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Any, NamedTuple
 
@@ -13,62 +13,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tamis.coding import Coded, coded, counted, dense, joined
 from tamis.errors import InputError, listed, listed_as, plural
 from tamis.read import polars_frame
 from tamis.read.types import SHORT
-from tamis.table import Table, bare, only
+from tamis.table import Table, only
 
 Ints = NDArray[Any]
-NARROW = 1 << 20
-"""Whole numbers within a range of this width are coded by their distance from the smallest."""
-LARGEST = 1 << 62
-"""No code reaches this, so that products of codes stay within 64 bits."""
-ROOMY = 4
-"""Codes are counted in an array while it has at most this many cells for each row."""
-
-
-@dataclass(frozen=True, eq=False)
-class Coded:
-    """One integer for each row, from 0 up to `radix`; equal codes mean equal values."""
-
-    codes: Ints = field(repr=False)
-    radix: int
-
-
-def coded(column: pl.Series) -> Coded:
-    """The values of a column as integers, numbers in ascending order, text in order of appearance.
-
-    Missing is the last code: equal to other missing cells, different from every present value.
-
-    Examples
-    --------
-    >>> coded(pl.Series([7.5, None, 3.0, 7.5])).codes.tolist()
-    [1, 2, 0, 1]
-    """
-    present, width = _present(bare(column))
-    if present.null_count():
-        present = present.cast(pl.UInt32).fill_null(width)
-    return Coded(present.to_numpy().astype(np.min_scalar_type(width)), width + 1)
-
-
-class CodedFrame:
-    """The columns of a frame as codes, each coded when it is first asked for, and once.
-
-    Examples
-    --------
-    >>> columns = CodedFrame(pl.DataFrame({"age": [31, 47, 31]}))
-    >>> columns["age"].codes.tolist(), columns["age"] is columns["age"]
-    ([0, 16, 0], True)
-    """
-
-    def __init__(self, frame: pl.DataFrame) -> None:
-        self._frame = frame
-        self._known: dict[str, Coded] = {}
-
-    def __getitem__(self, name: str) -> Coded:
-        if name not in self._known:
-            self._known[name] = coded(self._frame.get_column(name))
-        return self._known[name]
 
 
 def fewest_alike(columns: Iterable[Coded], people: Coded | None = None) -> int:
@@ -78,136 +29,6 @@ def fewest_alike(columns: Iterable[Coded], people: Coded | None = None) -> int:
     (1, 2)
     """
     return int(sizes_of(reduce(joined, columns), people).min())
-
-
-def _present(column: pl.Series) -> tuple[pl.Series, int]:
-    """Codes of the present values, null where missing, and how many codes there can be."""
-    if column.dtype == pl.String:
-        # Separate categories: the global ones would number the values of other columns too.
-        text = column.cast(pl.Categorical(pl.Categories.random())).to_physical()
-        return text, _width(text.max())
-    if column.dtype.is_float():
-        column = column.fill_nan(None)
-    whole = column.cast(pl.UInt8) if column.dtype == pl.Boolean else column.to_physical()
-    if whole.dtype.is_integer():
-        least: Any = whole.min()
-        most: Any = whole.max()
-        if least is not None and most - least < NARROW and max(-least, most) < LARGEST:
-            return whole.cast(pl.Int64) - least, _width(most - least)
-    ranks = column.rank("dense") - 1
-    return ranks, _width(ranks.max())
-
-
-def _width(highest: Any) -> int:
-    """The number of codes up to the highest one; 0 if no value is present."""
-    return 0 if highest is None else int(highest) + 1
-
-
-def joined(left: Coded, right: Coded) -> Coded:
-    """One code for each pair of codes, ordered by the left code, then by the right one.
-
-    The right one is a column from `coded`, so that a dense left one leaves room for it.
-
-    Examples
-    --------
-    >>> joined(Coded(np.array([0, 1, 1]), 2), Coded(np.array([4, 0, 4]), 5)).codes.tolist()
-    [4, 5, 9]
-    """
-    if left.radix * right.radix >= LARGEST:
-        left = dense(left)
-    codes = np.multiply(left.codes, right.radix, dtype=np.int64)
-    codes += right.codes
-    return Coded(codes, left.radix * right.radix)
-
-
-def dense(column: Coded) -> Coded:
-    """The same column with every code in use, in the same order.
-
-    Examples
-    --------
-    >>> dense(Coded(np.array([7, 2, 7]), 9)).codes.tolist()
-    [1, 0, 1]
-    """
-    if _roomy(column):
-        used = np.bincount(column.codes, minlength=column.radix) > 0
-        place = np.cumsum(used) - 1
-        return Coded(place[column.codes], int(place[-1]) + 1)
-    values, codes = np.unique(column.codes, return_inverse=True)
-    return Coded(codes, len(values))
-
-
-def counted(column: Coded) -> tuple[Ints, Ints]:
-    """The codes that occur, in order, and how often each does.
-
-    Examples
-    --------
-    >>> codes, counts = counted(Coded(np.array([7, 2, 7]), 9))
-    >>> codes.tolist(), counts.tolist()
-    ([2, 7], [1, 2])
-    """
-    if _roomy(column):
-        counts = np.bincount(column.codes, minlength=column.radix)
-        codes = np.flatnonzero(counts)
-        return codes, counts[codes]
-    return np.unique(column.codes, return_counts=True)
-
-
-def counted_with(column: Coded, weights: Ints) -> Ints:
-    """How many rows each code that occurs stands for, where each row stands for one or more.
-
-    >>> counted_with(Coded(np.array([7, 2, 7]), 9), np.array([5, 1, 2])).tolist()
-    [1, 7]
-    """
-    codes = column.codes if _roomy(column) else dense(column).codes
-    sums = np.bincount(codes, weights=weights)
-    return np.asarray(sums[sums > 0], dtype=np.int64)
-
-
-def all_stand_for(column: Coded, weights: Ints, least: int) -> bool:
-    """Whether each code that occurs stands for so many rows or more, see `counted_with`.
-
-    Where codes have a wide range they share buckets first: one that stands for too few rows has a
-    code that does, and most that fail are found so. Only codes that share one are then sorted.
-
-    >>> column = Coded(np.array([7, 2, 7]), 9)
-    >>> [all_stand_for(column, np.array([5, 3, 2]), least) for least in (3, 4)]
-    [True, False]
-    """
-    if not _roomy(column):
-        place = column.codes % (2 * len(column.codes) + 1)
-        sums = np.bincount(place, weights=weights)
-        if sums[sums > 0].min() < least:
-            return False
-        sharing = _sharing(column.codes, place)
-        column, weights = Coded(column.codes[sharing], column.radix), weights[sharing]
-    return not len(weights) or int(counted_with(column, weights).min()) >= least
-
-
-def _sharing(codes: Ints, place: Ints) -> NDArray[np.bool_]:
-    """Which codes share their place with other ones."""
-    last = np.empty(int(place.max()) + 1, dtype=codes.dtype)
-    last[place] = codes
-    shared = np.zeros(len(last), dtype=np.bool_)
-    shared[place[last[place] != codes]] = True
-    return np.asarray(shared[place])
-
-
-class DistinctRows(NamedTuple):
-    """The rows that are first of their kind, and how many are of each kind."""
-
-    first: Ints
-    counts: Ints
-
-
-def collapsed(columns: Sequence[Coded]) -> DistinctRows:
-    """The distinct rows of some columns: what holds for their classes holds for all rows.
-
-    >>> collapsed([Coded(np.array([0, 1, 0, 0]), 2), Coded(np.array([1, 0, 1, 0]), 2)])
-    DistinctRows(first=array([3, 0, 1]), counts=array([1, 2, 1]))
-    """
-    keys = reduce(joined, columns)
-    _, first, counts = np.unique(keys.codes, return_index=True, return_counts=True)
-    return DistinctRows(first, counts)
 
 
 def people_of(numbers: Ints) -> Coded:
@@ -230,10 +51,6 @@ def people_in(column: Coded, people: Coded) -> Ints:
 def sizes_of(classes: Coded, people: Coded | None) -> Ints:
     """The people in each class that occurs, in code order; without people, its rows."""
     return counted(classes)[1] if people is None else people_in(classes, people)
-
-
-def _roomy(column: Coded) -> bool:
-    return column.radix <= ROOMY * len(column.codes)
 
 
 @dataclass(frozen=True)

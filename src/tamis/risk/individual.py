@@ -13,8 +13,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tamis.coding import Coded, dense, joined
 from tamis.errors import InputError
-from tamis.risk.grouping import Coded, Grouping, Ints, dense, joined, scope
+from tamis.risk.grouping import Grouping, Ints, scope
 
 Floats = NDArray[np.float64]
 Matching = Literal["value", "anything"]

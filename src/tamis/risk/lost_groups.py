@@ -14,9 +14,10 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
+from tamis.coding import Coded, coded, dense, joined
 from tamis.release import Release
 from tamis.risk.diversity import spread
-from tamis.risk.grouping import Coded, Grouping, Ints, coded, dense, joined, people_of
+from tamis.risk.grouping import Grouping, Ints, people_of
 from tamis.risk.suppression import Bools, Suppression, too_alike
 
 MOST_VALUES = 10

@@ -9,19 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from tamis.coding import Coded, dense
 from tamis.errors import InputError, listed_as
 from tamis.requirements import exceeds, falls_short
-from tamis.risk.grouping import (
-    Coded,
-    Ints,
-    Scope,
-    as_table,
-    dense,
-    grouped,
-    people_in,
-    people_of,
-    scope,
-)
+from tamis.risk.grouping import Ints, Scope, as_table, grouped, people_in, people_of, scope
 from tamis.table import Table, only
 
 

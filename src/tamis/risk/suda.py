@@ -16,8 +16,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tamis.coding import Coded, dense
 from tamis.errors import InputError
-from tamis.risk.grouping import Coded, Grouping, Ints, dense, scope
+from tamis.risk.grouping import Grouping, Ints, scope
 
 Scoring = Literal["original", "weighted"]
 Missing = Literal["value", "nothing"]

@@ -21,6 +21,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tamis.coding import Coded, all_stand_for, coded, collapsed, counted_with, dense, joined
 from tamis.release import Release
 from tamis.requirements import exceeds, falls_short, reaches
 from tamis.risk.anonymity import Anonymity
@@ -33,18 +34,7 @@ from tamis.risk.diversity import (
     recursive_ratios,
     spread,
 )
-from tamis.risk.grouping import (
-    Coded,
-    Grouping,
-    Ints,
-    all_stand_for,
-    coded,
-    collapsed,
-    counted_with,
-    dense,
-    joined,
-    people_of,
-)
+from tamis.risk.grouping import Grouping, Ints, people_of
 
 Bools = NDArray[np.bool_]
 Breaking = Callable[[Ints], Bools]

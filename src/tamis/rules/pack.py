@@ -17,6 +17,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tamis.coding import as_floats, positions
 from tamis.rules.bind import Holds, holds, known_value, texts
 from tamis.rules.rule import Between, Condition, OneOf
 from tamis.table import bare
@@ -104,7 +105,7 @@ class PackedColumn:
         if few:
             upto = _compared(self._cuts, _narrow_numbers(column), places)
         else:
-            upto = _ranked(self._cuts, _numbers(column), places)
+            upto = _ranked(self._cuts, as_floats(column), places)
         for at, low, high in self._bounds:
             # What is below the lower end is below the upper end too, so XOR removes it.
             np.bitwise_xor(upto[high], upto[low], out=answers[at])
@@ -199,11 +200,7 @@ def _narrow_numbers(column: pl.Series) -> Floats:
     if column.dtype == pl.Float32:
         narrow: Floats = column.to_numpy()
         return narrow
-    return _numbers(column)
-
-
-def _numbers(column: pl.Series) -> NDArray[np.float64]:
-    return column.cast(pl.Float64).to_numpy()  # missing comes out as NaN
+    return as_floats(column)
 
 
 def _ends(condition: Between) -> tuple[float, float]:
@@ -233,11 +230,10 @@ def _values(sets: Sequence[OneOf], held: Holds) -> list[str]:
 def _codes(column: pl.Series, values: Sequence[str], held: Holds) -> NDArray[np.int64]:
     """The position of each cell in `values`; -1 if it is not among them."""
     if held != "numbers":
-        known = bare(texts(column)).cast(pl.Enum(values), strict=False)
-        return known.to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
+        return positions(texts(column), values)
     wanted = np.array(values, dtype=np.float64)
     order = np.argsort(wanted)
-    cells = _numbers(column)
+    cells = as_floats(column)
     near = np.searchsorted(wanted, cells, sorter=order).clip(max=len(wanted) - 1)
     return np.where(wanted[order[near]] == cells, order[near], -1)
 

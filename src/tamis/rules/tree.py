@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tamis.coding import as_floats
 from tamis.errors import InputError, listed, listed_as, plural
 from tamis.rules.bind import holds, texts, value_text
 from tamis.rules.rule import Between, Condition, OneOf, Rule, merged
@@ -222,7 +223,7 @@ class OneHot:
             if isinstance(feature, Indicator):
                 out[:, i] = bare(cells[feature.column] == feature.value).fill_null(False).to_numpy()
             else:
-                out[:, i] = cells[feature].cast(pl.Float64).to_numpy()
+                out[:, i] = as_floats(cells[feature])
         return out
 
 

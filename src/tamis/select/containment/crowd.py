@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis.binary.matrix import sparse_rows
+from tamis.coding import Coded
 from tamis.errors import CannotMeet, InputError, check_whole, plural
 from tamis.risk.containment import containment_anonymity
-from tamis.risk.grouping import Coded, Ints, people_in, people_of
+from tamis.risk.grouping import Ints, people_in, people_of
 from tamis.select.containment.selection import Selection
 
 Privacy = Literal["containment", "equality"]
