@@ -11,10 +11,10 @@ import pytest
 from tamis import Roles, Table, consider, read_table
 from tamis.errors import InputError, TamisWarning
 from tamis.read.guesses import guess_columns
+from tamis.read.headers import is_headed_as_id
 from tamis.read.keys import (
     REPEATS,
     identifying_columns,
-    is_headed_as_id,
     refuse_unstated_identifiers,
     unstated_identifiers,
 )
@@ -126,6 +126,46 @@ def test_ids_are_known_by_their_form():
     assert identifying_columns(frame)["x"] == (REPEATS, True)
     shuffled = frame.with_columns(pl.col("x").shuffle(seed=1))
     assert identifying_columns(shuffled) == {}
+
+
+def test_two_steady_columns_of_many_values_are_enough():
+    rng = np.random.default_rng(11)
+    who = np.repeat(np.arange(210), 4)
+    frame = pl.DataFrame(
+        {
+            "n": who,
+            "income": rng.integers(10, 70, 210)[who],
+            "party": rng.integers(1, 7, 210)[who],
+            "mode": np.tile(np.arange(4), 210),
+        }
+    )
+    assert identifying_columns(frame)["n"].person
+    followed = frame.with_columns(party=pl.col("income") // 10)
+    assert identifying_columns(followed.sample(fraction=1, shuffle=True, seed=1)) == {}
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        "Aylin Burak Cansu Demet Emre Fatma Gizem Hakan Kemal Leyla Merve Nihan Onur Pelin Rana "
+        "Selma Tarik Ufuk Volkan Yasemin Zehra Umut",
+        "Nagy Kovacs Toth Szabo Horvath Varga Molnar Nemeth Farkas Balogh Papp Takacs Juhasz "
+        "Lakatos Meszaros Simon Racz Fekete Szilagyi Torok Feher Balazs",
+        "nguyen tran le pham hoang phan vu dang bui do ho ngo duong ly dinh trinh mai cao luong ta",
+    ],
+)
+def test_a_few_common_names_that_repeat_often_are_found(names):
+    rng = np.random.default_rng(12)
+    frame = pl.DataFrame({"x": rng.choice(of(names), 4_000), "age": rng.integers(18, 90, 4_000)})
+    assert identifying_columns(frame)["x"].why == "looks like names of people"
+
+
+@pytest.mark.parametrize("signs", ["王李张刘陈杨黄赵周吴徐孙", "김이박최정강조윤장임한오"])
+def test_short_names_of_other_scripts_are_found(signs):
+    rng = np.random.default_rng(13)
+    names = ["".join(rng.choice(list(signs), 3)) for _ in range(400)]
+    frame = pl.DataFrame({"x": names, "age": rng.integers(18, 90, 400)})
+    assert "x" in identifying_columns(frame)
 
 
 def test_an_id_in_file_order_is_a_person_and_no_row_number():

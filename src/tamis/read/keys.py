@@ -6,7 +6,6 @@ has said what it is for; measured fractions hardly repeat by nature and only cau
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Collection
 from dataclasses import replace
@@ -17,6 +16,7 @@ import polars as pl
 
 from tamis.errors import InputError, ReadingNote, TamisWarning, listed_as
 from tamis.person import PersonCandidate, header_words, is_code, is_of_events
+from tamis.read.headers import is_of_things, names_person
 from tamis.read.identifiers import SMALL, content_of, is_whole
 from tamis.read.names import named_by_header, named_by_values
 from tamis.read.repeats import repeats_like_people, sibling_of
@@ -52,38 +52,9 @@ KEY = "looks like a key by name and values"
 REPEATS = "repeats like a person: a few rows each, within which other columns do not change"
 SIBLING = "tells the same people apart as {}, or is a part of it"
 
-_PEOPLE = {
-    "patient", "person", "people", "subject", "customer", "client", "user", "member",
-    "employee", "student", "participant", "respondent", "citizen", "voter", "ssn", "nhs", "nin",
-    "sin", "mrn", "npi", "passport", "email", "mail", "phone", "telephone", "mobile", "iban",
-    "username", "surname", "firstname", "lastname", "fullname", "forename",
-    "subj", "usubj", "pid", "seqn", "uid", "proband", "matricule", "paziente", "paciente",
-}  # fmt: skip
-"""Words for people, and for things that identify them."""
-_STEMS = {
-    "usubj", "subj", "subject", "pat", "patient", "p", "case", "hh", "hhold", "household", "resp",
-    "respondent", "member", "memb", "cust", "customer", "client", "cli", "user", "emp", "employee",
-    "stud", "student", "pers", "person", "ind", "indiv", "individual", "part", "participant",
-    "ptcpt", "donor", "voter", "family", "fam", "child", "mother", "mom", "twin", "inmate",
-    "offender", "bene", "beneficiary", "insured", "account", "acct", "card", "policy", "study",
-    "rand", "enrol", "screen", "nurse", "doctor", "physician", "provider", "claimant", "u", "x",
-    "vict", "def", "borrower", "loan", "worker", "pupil", "panel", "proband", "chart", "tenant",
-    "defendant", "policyholder", "applicant", "driver", "panelist", "enrollee", "cardholder",
-    "dossier", "casus",
-}  # fmt: skip
-"""How people, and what stands for them, are abbreviated before "id" or "no"."""
-_TAILS = "id|ids|idno|idnum|idnr|uid|no|nr|nbr|num|number|key|hash"
-_KEYS = {
-    "id", "ids", "uuid", "guid", "key", "index", "idx", "name", "hash",
-}  # fmt: skip
+_KEYS = {"id", "ids", "uuid", "guid", "key", "hash"}
 """What the names of keys end in."""
-_COUNTED = {
-    "no", "nr", "nbr", "num", "number", "code", "address",
-}  # fmt: skip
-"""What may accompany a word for people."""
-_ROWS = {
-    "row", "rows", "rowname", "rownames", "rownumber", "record",
-}  # fmt: skip
+_ROWS = {"row", "rows", "rowname", "rownames", "rownumber", "record", "index", "idx"}
 """Words for rows."""
 _SHAPES = (
     r"^[^@\s]+@[^@\s]+\.[^@\s]+$",
@@ -285,7 +256,7 @@ def _look_at(frame: pl.DataFrame, name: str, *, arranged: bool = False) -> Findi
     if why := named_by_header(column) or identifying_form(column, arranged=arranged):
         person = counts_people(frame, name)
         if why == ORDER and person:  # the rows of each person stand together
-            why = KEY if is_headed_as_id(name) else REPEATS
+            why = KEY if names_person(column) else REPEATS
         return Finding(why, person)
     if why := named_by_values(column):
         return Finding(why)
@@ -308,7 +279,7 @@ def counts_people(frame: pl.DataFrame, name: str) -> bool:
     distinct = present.n_unique()
     if distinct < LEAST or distinct == present.len():
         return False
-    return is_headed_as_id(name) or repeats_like_people(frame, name)
+    return names_person(column) or repeats_like_people(frame, name)
 
 
 def counted_when_dropped(frame: pl.DataFrame, roles: Roles) -> Roles:
@@ -362,9 +333,11 @@ def identifying_form(column: pl.Series, *, arranged: bool = False) -> str:
     nearly = NEARLY if present.dtype.is_numeric() else NEARLY_TEXTS
     if (whole := is_whole(present)) and distinct >= nearly * present.len():
         return UNIQUE
-    if _in_order(present, distinct, arranged):
+    # In a panel, the years or the firms follow the order of the rows and number none of them.
+    in_turn = 2 * distinct <= present.len() and is_of_things(column.name)
+    if not in_turn and _in_order(present, distinct, arranged):
         return ORDER
-    return KEY if whole and distinct >= LEAST and _is_key(column.name, present, distinct) else ""
+    return KEY if whole and distinct >= LEAST and _is_key(column, present, distinct) else ""
 
 
 def _open(table: Table) -> list[str]:
@@ -441,25 +414,12 @@ def _in_bands(present: pl.Series) -> bool:
     return lengths.n_unique() == 1 and steps.n_unique() == 1
 
 
-def _is_key(name: str, present: pl.Series, distinct: int) -> bool:
-    words = header_words(name)
-    if is_headed_as_id(name) or _shaped(present):
+def _is_key(column: pl.Series, present: pl.Series, distinct: int) -> bool:
+    if names_person(column) or _shaped(present):
         return True
+    words = header_words(column.name)
     named = bool(words) and (words[-1] in _KEYS or set(words) <= _ROWS)
-    return named and distinct >= OFTEN * present.len()
-
-
-def is_headed_as_id(name: str) -> bool:
-    """Whether a header says only who: patient, patient_nbr, usubjid, but not patient_age.
-
-    >>> [is_headed_as_id(n) for n in ("usubjid", "MemberID_t", "case_no", "patient_age", "paid")]
-    [True, True, True, False, False]
-    """
-    words = [w for w in header_words(name) if len(w) > 1]
-    if _PEOPLE & set(words) and set(words) <= _PEOPLE | _KEYS | _COUNTED | _STEMS:
-        return True
-    stem = re.fullmatch(rf"(\w+?)(?:{_TAILS})", "".join(words))
-    return stem is not None and stem[1] in _STEMS
+    return named and not is_of_things(column.name) and distinct >= OFTEN * present.len()
 
 
 def _shaped(present: pl.Series) -> bool:

@@ -11,7 +11,9 @@ from __future__ import annotations
 import polars as pl
 
 from tamis.person import header_words
-from tamis.read.identifiers import GIVEN_NAMES, without_accents
+from tamis.read.common_names import FAMILY_NAMES, GIVEN_NAMES
+from tamis.read.headers import is_of_things
+from tamis.read.identifiers import without_accents
 
 FEWEST = 3
 """Distinct values from which a column that is headed as names counts as names."""
@@ -25,12 +27,17 @@ OFTEN = 0.05
 """Distinct values per row from which a doubtful header counts."""
 VARIED = 0.1
 """Distinct values per row from which words without any header count."""
-KNOWN = 0.4
-"""The share of rows with a common given name from which words are given names."""
+LISTED, FEW_EACH = 100, 0.25
+"""Distinct values, in all and per row, from which single words count although most repeat."""
+KNOWN = 0.12
+"""The share of rows with a common name from which words are names; of towns, it is 0.05 at most."""
+KNOWN_THINGS = 0.4
+"""The same where the header names a place or a thing, such as a firm called after people."""
 LIKE_NAMES = 0.8
 LONG = 4
 """Blanks in a text from which it is prose."""
 LOOKED_AT = 5_000
+PROSE = "free text"
 
 _SURE = """
 surname lastname lname firstname fname forename forenames fullname familyname givenname givennames
@@ -77,8 +84,10 @@ katuosoite ulica adresa utca lakcim cim sokak gade vei
 ADDRESS = frozenset(_ADDRESS.split())
 """Words for where somebody lives, which need texts of several words."""
 
+COMMON = GIVEN_NAMES | FAMILY_NAMES
+
 _LETTERS = r"^\p{L}[\p{L}\p{M}'\x{2019}`.-]*,?(?: \p{L}[\p{L}\p{M}'\x{2019}`.-]*,?){0,4}$"
-_LONG_WORD = r"\p{L}{4}"
+_LONG_WORD = r"\p{L}{4}|[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]{2}"
 _MONTH = r"(?i)\b(?:jan|feb|m[aä]r|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz])[a-z]*\.?\b.*\d"
 
 
@@ -120,7 +129,7 @@ def _is_doubtful(words: list[str]) -> bool:
 def _may_be_names(present: pl.Series, distinct: pl.Series) -> bool:
     if distinct.len() < MANY or _share(distinct, _LETTERS) < LIKE_NAMES:
         return False
-    return distinct.len() >= OFTEN * present.len() or _known_share(present) >= KNOWN / 2
+    return distinct.len() >= OFTEN * present.len() or _known_share(present) >= KNOWN
 
 
 def named_by_values(column: pl.Series) -> str:
@@ -136,12 +145,24 @@ def named_by_values(column: pl.Series) -> str:
     present = _present(column)
     counts = present.value_counts(name="n")
     distinct = counts.to_series(0)
-    if distinct.len() >= MANY and _known_share(present) >= KNOWN:
-        return "looks like given names"
-    once = int((counts["n"] == 1).sum())
-    if distinct.len() < MOST_ONCE or once < ONCE * distinct.len():
+    of_things = is_of_things(column.name)
+    known = KNOWN_THINGS if of_things else KNOWN
+    if distinct.len() >= MANY and _known_share(present) >= known:
+        return "looks like names of people"
+    if not _hardly_repeat(counts, present.len()):
         return ""
-    return _described(distinct) if distinct.len() >= VARIED * present.len() else ""
+    what = _described(distinct)
+    return "" if of_things and what != PROSE else what
+
+
+def _hardly_repeat(counts: pl.DataFrame, rows: int) -> bool:
+    """Whether most values occur once; of many single words, whether each has a few rows."""
+    distinct, once = counts.height, int((counts["n"] == 1).sum())
+    if distinct >= MOST_ONCE and once >= ONCE * distinct and distinct >= VARIED * rows:
+        return True
+    if distinct < LISTED or distinct < FEW_EACH * rows:
+        return False
+    return _share(counts.to_series(0), r"^\S+$") >= LIKE_NAMES
 
 
 def _described(distinct: pl.Series) -> str:
@@ -149,7 +170,7 @@ def _described(distinct: pl.Series) -> str:
     if _share(distinct, _LONG_WORD) < LIKE_NAMES or _share(distinct, _MONTH) >= ONCE:
         return ""
     if float((distinct.str.count_matches(r"\s") >= LONG).mean() or 0) >= ONCE:  # type: ignore[arg-type]
-        return "free text"
+        return PROSE
     if _share(distinct, _LETTERS) >= LIKE_NAMES:
         return "words that hardly repeat, as names do"
     several = _share(distinct, r"\S\s+\S") >= LIKE_NAMES
@@ -171,7 +192,7 @@ def _share(distinct: pl.Series, shape: str) -> float:
 
 
 def _known_share(present: pl.Series) -> float:
-    """The share of rows with one common given name and nothing else."""
+    """The share of rows with one common given or family name and nothing else."""
     counts = present.value_counts(name="n", sort=True).head(LOOKED_AT)
-    known = [without_accents(text) in GIVEN_NAMES for text in counts.to_series(0)]
+    known = [without_accents(text) in COMMON for text in counts.to_series(0)]
     return int(counts["n"].filter(pl.Series(known, dtype=pl.Boolean)).sum()) / max(present.len(), 1)

@@ -17,7 +17,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tamis.person import header_words, value_codes
+from tamis.person import value_codes
+from tamis.read.headers import is_of_things
 
 FEWEST_IDS = 30
 FEWEST_REPEATED = 20
@@ -28,19 +29,14 @@ STEADY = 0.95
 """The agreement within values, between chance (0) and always (1), from which a column is steady."""
 FOLLOWS = 0.9
 """The same from which one steady column follows from another."""
+MOST_COMPARED = 12
+"""The most steady columns that are compared with each other."""
 FEW = 20
-"""The most values of the steady columns that are compared with each other."""
+"""The fewest values of an identifier whose siblings are looked for."""
 ROWS, COLUMNS = 50_000, 60
 """The most rows, and other columns, that are looked at."""
 PART = 0.8
 """The share of rows in which a text is a word of an identifier's text."""
-_PLACES = """
-zip zipcode postcode postal plz cp city town county district region state province commune
-parish fips tract msa area place municipality village street ward precinct block country
-date day month year week quarter time timestamp hour
-"""
-PLACES = frozenset(_PLACES.split())
-"""Words for what many people have in common although little else changes within it."""
 
 Codes = NDArray[np.int64]
 
@@ -55,7 +51,7 @@ def repeats_like_people(frame: pl.DataFrame, name: str) -> bool:
     (True, False)
     """
     column = frame.get_column(name)
-    if PLACES & set(header_words(name)) or not repeats_often(column):
+    if is_of_things(name) or not repeats_often(column):
         return False
     some = frame.head(ROWS)
     codes = _codes(some.get_column(name))
@@ -65,7 +61,8 @@ def repeats_like_people(frame: pl.DataFrame, name: str) -> bool:
         values = _codes(other)
         if steadiness(codes, values) >= STEADY:
             steady.append(values)
-    return _independent(steady)
+    once = np.unique(codes[codes >= 0], return_index=True)[1]
+    return _independent([values[codes >= 0][once] for values in steady])
 
 
 def repeats_often(column: pl.Series) -> bool:
@@ -83,13 +80,18 @@ def repeats_often(column: pl.Series) -> bool:
 
 
 def _independent(steady: list[Codes]) -> bool:
-    """Whether two steady columns do not follow from each other."""
-    few = [codes for codes in steady if codes.max(initial=0) < FEW]
+    """Whether two steady columns, of one row of each id, do not follow from each other.
+
+    That can be told of columns that ids have in common. Of others, such as dates of birth or
+    weights, three are needed.
+    """
+    common = [values for values in steady if 2 * len(np.unique(values)) <= len(values)]
     if any(
-        steadiness(a, b) < FOLLOWS and steadiness(b, a) < FOLLOWS for a, b in combinations(few, 2)
+        steadiness(a, b) < FOLLOWS and steadiness(b, a) < FOLLOWS
+        for a, b in combinations(common[:MOST_COMPARED], 2)
     ):
         return True
-    return len(steady) - len(few) >= 3  # dates of birth, weights: too many values to compare
+    return len(steady) - len(common) >= 3
 
 
 def steadiness(groups: Codes, values: Codes) -> float:

@@ -1,0 +1,168 @@
+"""What the header of a column says: the number of a person, or a place, a time or a thing.
+
+A header is read as its words written as one, so that `KundenNr`, `kunden_nr` and `Kundennr` are the
+same. It names people's numbers where it is
+
+- a word for a person with a word for a number, before or after it: `patient_id`, `num_client`;
+- an abbreviation of one with a word for a number: `subjid`, `hh_no`, `id_ind`;
+- a number that only people have (`mrn`, `nss`), or `id` alone;
+- a word for a person alone (`subject`), or one that may mean such a number (`phone`), both of which
+  need values that fit.
+
+Other words may stand before the first two: `anonymous_patient_id`. Plurals are counts
+(`n_patients`), and so is whatever else stands in the header: `patient_age` is nobody's number.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+import polars as pl
+
+from tamis.person import header_words, is_code
+
+SHORTEST = 4
+"""The digits of a number under a header that may mean another: `mail` may count letters sent."""
+VARIED = 0.1
+"""Distinct values per row from which texts headed by a word for a person may be people."""
+
+_PERSON = """
+patient person individual subject customer client user member employee student participant
+respondent citizen voter proband volunteer inmate offender prisoner detainee defendant beneficiary
+insured policyholder applicant claimant borrower tenant subscriber enrollee cardholder donor pupil
+learner panelist shopper rider athlete player resident taxpayer passenger household usubj subj
+kunde klient mitglied mitarbeiter versicherter teilnehmer haushalt schueler schuler
+malade assure allocataire salarie eleve etudiant adherent beneficiaire usager menage individu abonne
+paciente cliente persona usuario alumno empleado afiliado encuestado individuo
+paziente utente dipendente studente assistito
+pessoa aluno funcionario utilizador
+klant persoon deelnemer leerling medewerker
+kund pasient medlem deltager deltaker elev potilas asiakas henkilo jasen
+pacjent pracownik pacient zakaznik zamestnanec beteg ugyfel szemely musteri ogrenci pasien pelanggan
+"""
+_SHORT = """
+usubj subj pat p pt case bib nin sin nie rut cpr phone mobile telephone telefon mail
+hh hhold resp memb cust cli emp staff stud pers ind indiv ptcpt
+family fam child mother mom twin animal bene account acct card policy study rand enrol screen
+screening nurse doctor physician provider u x vict def loan worker panel chart driver dossier
+casus docket candidate cand badge serial device cookie visitor licence license loyaltycard loyalty
+personal patienten kunden klienten mitglieds mitglieder versicherten versicherungs
+sozialversicherungs teilnehmer probanden haushalts matrikel schueler steuer fall
+secu securitesociale foyer expediente socio hogar famiglia prontuario utilizator
+clienten persoons lid burgerservice person kunde medlems hasta kisi uye tckimlik kimlik
+potilas henkilo asiakas klienta pacjenta pacienta rodne osoba chi pan nir medrec
+"""
+"""What is short for people and for what stands for them, beside a word for a number."""
+_NUMBERS = """
+ssn nss nhs mrn npi mpi empi medrec ipp nip nhc nif dni cpf curp cuil cuit cedula
+bsn hetu henkilotunnus pesel oib jmbg egn cnp aadhaar aadhar tckn tckimlik kimlik rodnecislo
+kennitala isikukood asmenskodas codicefiscale codfiscale codfisc svnr ahv numsecu secu
+historiaclinica matricule matricola matricula dossard passport passeport reisepass driverlicense
+driverslicense drivinglicence licenseplate licenceplate numberplate immatriculation rijbewijs
+fuehrerschein iban msisdn imei imsi idfa gaid username userid login screenname twitterhandle
+surname firstname lastname fullname forename uid seqn pidp pidlink hhidpn enrolid desynpufid
+"""
+"""Numbers and names that only people have."""
+_MAYBE = """
+nin sin nie rut cpr bib serial licence license email mail phone telephone telefon mobile badge
+loyaltycard
+"""
+"""The same, if they are long enough."""
+_AFTER = """
+id ids idno idnum idnr uid uuid guid no nr nbr num number nummer numero nro numer numarasi cislo
+szam key hash token ref reference pseudonym kennung tunnus azonosito
+"""
+_BEFORE = "id num numero no nr cod code kod ref"
+_THINGS = """
+product item sku stock article goods part movie film book song track album drug medication medicine
+substance school university hospital clinic ward site centre center facility store shop branch
+outlet company firm employer industry sector vendor supplier bank brand make model variety species
+genus breed strain flight route station airport color colour language nationality occupation job
+profession trade diagnosis diagnoses disease symptom icd cim cie atc cpt drg procedure category
+genre team club league party religion course department dept grid gene protein compound material
+crop plant food dish reason cause complaint charge offense offence crime origin destination currency
+vehicle car position role
+beruf diagnose produkt artikel schule krankenhaus klinik firma branche marke modell sprache
+metier produit medicament ecole hopital entreprise marque modele langue diagnostic
+ocupacion producto escuela hospital empresa marca idioma diagnostico prodotto scuola azienda lingua
+"""
+_PLACES = """
+zip zipcode postcode postal plz cp city town county district region state province commune
+parish fips tract msa area place municipality village street precinct block country location
+stadt ort gemeinde kreis land ville pays departement ciudad pais provincia municipio citta comune
+paese cidade
+"""
+_TIMES = """
+date day month year week quarter time timestamp hour period wave jahr monat annee mois anno ano
+"""
+ELSEWHERE = frozenset(f"{_THINGS} {_PLACES} {_TIMES}".split())
+"""Words for what many people have in common, although little else may change within it."""
+
+
+_IDS = frozenset({"id", "ids", "idno", "idnum", "idnr"})
+_PEOPLE = frozenset(_PERSON.split())
+_MAYBES = frozenset(_MAYBE.split())
+
+
+def is_of_things(name: str) -> bool:
+    """Whether a header names a place, a time or a thing rather than a person.
+
+    >>> is_of_things("product_id"), is_of_things("job title"), is_of_things("who")
+    (True, True, False)
+    """
+    return bool(ELSEWHERE & set(header_words(name)))
+
+
+def is_headed_as_id(name: str) -> bool:
+    """Whether a header says only who: patient, patient_nbr, usubjid, but not patient_age.
+
+    >>> [is_headed_as_id(n) for n in ("usubjid", "MemberID_t", "case_no", "patient_age", "paid")]
+    [True, True, True, False, False]
+    >>> [is_headed_as_id(n) for n in ("Kundennummer", "n° sécu", "id_paciente", "n_patients")]
+    [True, True, True, False]
+    """
+    return _how_headed(name) != ""
+
+
+def names_person(column: pl.Series) -> bool:
+    """Whether a column is headed as the number of a person and has values that fit.
+
+    >>> names_person(pl.Series("mail", [3, 17])), names_person(pl.Series("mrn", [70_017, 70_018]))
+    (False, True)
+    """
+    how = _how_headed(column.name)
+    if how == "person":
+        present = column.alias("").drop_nulls()
+        return is_code(column) or present.n_unique() >= VARIED * present.len()
+    if how == "maybe":
+        texts = column.alias("").drop_nulls().cast(pl.String)
+        return (texts.str.len_chars().median() or 0) >= SHORTEST  # type: ignore[operator]
+    return how != ""
+
+
+@cache
+def _how_headed(name: str) -> str:
+    """By a number of people ("sure"), by a person alone, by what may mean either; else empty."""
+    words = [w for w in header_words(name) if len(w) > 1]
+    joined = "".join(words)
+    if joined in _IDS or any(_BOTH.fullmatch("".join(words[at:])) for at in range(len(words))):
+        return "sure"
+    if joined in _PEOPLE:
+        return "person"
+    if _NUMBER.fullmatch(joined):
+        return "sure"
+    return "maybe" if joined in _MAYBES else ""
+
+
+def _one_of(words: str) -> str:
+    return "|".join(sorted(set(words.split()), key=len, reverse=True))
+
+
+_BOTH = re.compile(
+    rf"(?:{_one_of(_PERSON)})(?:{_one_of(_AFTER)}|code|kod)+"
+    rf"|(?:{_one_of(_BEFORE)})(?:{_one_of(_PERSON)})"
+    rf"|(?:{_one_of(_SHORT)})(?:{_one_of(_AFTER)})+"
+    rf"|(?:id|num|numero)(?:{_one_of(_SHORT)})|nodossier|partid|kdnr"
+)
+_NUMBER = re.compile(rf"(?:{_one_of(_BEFORE)})?(?:{_one_of(_NUMBERS)})(?:{_one_of(_AFTER)})*")
