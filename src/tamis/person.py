@@ -51,10 +51,13 @@ class PersonCandidate(NamedTuple):
 
         >>> PersonCandidate(("case.id",), 3854, 17549).words()
         "by 'case.id' 3,854 people with 4.6 rows each"
+        >>> PersonCandidate(("name",), 1777, 1800).words()
+        "by 'name' 1,777 people with hardly more than one row each"
         """
         names = " and ".join(map(repr, self.columns))
         each = self.rows / max(self.people, 1)
-        often = "one row each" if self.people == self.rows else f"{each:.2g} rows each"
+        few = "one row each" if self.people == self.rows else "hardly more than one row each"
+        often = few if each < 1.05 else f"{each:.2g} rows each"
         return f"by {names} {self.people:,} people with {often}"
 
 

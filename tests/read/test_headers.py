@@ -13,15 +13,16 @@ from tests.read.made_identifiers import of
 ROWS = 1_500
 HEADERS = of(
     "PatientNr patient_nummer Patientennummer fallnr Kundennummer KundenNr kdnr personnummer "
-    "persnr matrikelnummer mitarbeiternr versichertennummer Sozialversicherungsnummer n_secu NSS "
-    "num_secu numero_patient num_client no_dossier dossard matricule ipp id_patient id_client "
-    "id_persona id_paciente nhc dni cedula cpf codice_fiscale matricola bsn klantnummer patientnummer hetu "
-    "potilasnumero cprnr pesel tc_kimlik_no oib jmbg rodne_cislo aadhaar userid username "
-    "user login account_id device_id imei cookie_id screen_name licence_number driver_license badge_no "
-    "empno staff_no policy_number subscriber_id enrolid SUBJECT_ID subj_no ptid patno rand_no "
-    "individual pidp idind idhh hhidpn household famid respno participant_code child_id pupil_id candidate_no "
-    "inmate_no docket_no donor_id nhs_number mpi customer_key client_ref card_no msisdn voter_id "
-    "rider_id player_id idno ID anon_patient_id hashed_user_id"
+    "persnr matrikelnummer mitarbeiternr versichertennummer Sozialversicherungsnummer n_secu "
+    "NSS num_secu numero_patient num_client no_dossier dossard matricule ipp id_patient "
+    "id_client id_persona id_paciente nhc dni cedula cpf codice_fiscale matricola bsn "
+    "klantnummer patientnummer hetu potilasnumero cprnr pesel tc_kimlik_no oib jmbg rodne_cislo "
+    "aadhaar userid username user login account_id device_id imei cookie_id screen_name "
+    "licence_number driver_license badge_no empno staff_no policy_number subscriber_id enrolid "
+    "SUBJECT_ID subj_no ptid patno rand_no individual pidp idind idhh hhidpn household famid "
+    "respno participant_code child_id pupil_id candidate_no inmate_no docket_no donor_id "
+    "nhs_number mpi customer_key client_ref card_no msisdn voter_id rider_id player_id idno ID "
+    "anon_patient_id hashed_user_id"
 )
 
 

@@ -182,3 +182,10 @@ def test_codes_of_places_are_on_the_list(name, values):
         for f in i.found
     }
     assert found == {name: 2}
+
+
+def test_ids_of_trials_are_no_telephone_numbers():
+    ids = pl.Series("x", [f"ABC-101-{100 + i % 7:03d}-{1000 + i}" for i in range(60)])
+    assert content_of(ids) is None
+    calls = pl.Series("x", [f"call 212-555-{1000 + i} after six" for i in range(60)])
+    assert content_of(calls).words == "telephone numbers in some values"

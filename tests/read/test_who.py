@@ -17,6 +17,7 @@ from tamis.read.keys import (
     identifying_columns,
     refuse_unstated_identifiers,
     unstated_identifiers,
+    warn_of_unstated_identifiers,
 )
 from tests.read.made_columns import (
     FAMILY_HEADERS,
@@ -168,6 +169,16 @@ def test_short_names_of_other_scripts_are_found(signs):
     assert "x" in identifying_columns(frame)
 
 
+def test_an_id_that_the_file_is_sorted_by_is_not_called_ordinary():
+    frame = visits(np.random.default_rng(7)).sort("patient")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        warn_of_unstated_identifiers(Table(frame, Roles(target="ill")))
+    said = " ".join(str(each.message) for each in caught)
+    assert "'patient'" in said
+    assert "ordinary" not in said
+
+
 def test_an_id_in_file_order_is_a_person_and_no_row_number():
     frame = visits(np.random.default_rng(7)).sort("patient").rename({"patient": "x"})
     (guess,) = (c for c in guess_columns(Table(frame)) if c.name == "x")
@@ -283,8 +294,6 @@ def test_no_table_of_scikit_learn_does(name):
 
 
 def test_the_question_is_a_warning_in_an_audit():
-    from tamis.read.keys import warn_of_unstated_identifiers
-
     table = Table(sets(), Roles(target="ill", identifiers=("case.id", "mrn", "name")))
     with pytest.warns(TamisWarning, match="who is a person"):
         warn_of_unstated_identifiers(table)

@@ -123,10 +123,8 @@ def _load_config(ctx: click.Context, param: click.Parameter, value: str | None) 
 
         given["ladders"] = ladder_tables(value, given["ladders"])
     if unknown := [key for key in given if key not in known]:
-        raise InputError(
-            f"{value}: there is no option {listed(unknown)}; known are "
-            f"{', '.join(sorted(known))}{did_you_mean(unknown[0], known)}"
-        )
+        meant = did_you_mean(unknown[0], known) or f"; known are {', '.join(sorted(known))}"
+        raise InputError(f"{value}: there is no option {listed(unknown)}{meant}")
     ctx.default_map = {**(ctx.default_map or {}), **given}
 
 
@@ -178,7 +176,9 @@ _READING = [
         metavar="COL",
         help="How many of the population each row stands for; not released.",
     ),
-    _reading("--missing", multiple=True, metavar="TEXT", help="Text that means missing."),
+    _reading(
+        "--missing", multiple=True, metavar="TEXT", help="Text that means missing; may be repeated."
+    ),
     _reading("--schema", metavar="FILE.toml", help="Types, roles and 0/1 encoding."),
     _reading(
         "--format",

@@ -369,5 +369,5 @@ def words_of_texts(frame: pl.DataFrame, known: Collection[str]) -> str:
     parts = [f"{listed(names)} ({reason})" for reason, names in reasons.items()]
     return (
         f"read as text, though it looks like numbers or dates: {'; '.join(parts)}; a schema can "
-        "declare a column as number, date or text"
+        "declare a column as number, date or text, and --missing names a text that means missing"
     )

@@ -141,7 +141,7 @@ def warn_of_unstated_identifiers(table: Table) -> None:
         )
     if question := open_person_words(table):
         _warn(question)
-    warn_of_sorted(table)
+    warn_of_sorted(table, told=found)
     warn_of_fractions(table)
 
 
@@ -155,9 +155,12 @@ def warn_of_fractions(table: Table) -> None:
         )
 
 
-def warn_of_sorted(table: Table) -> None:
-    """Say which ordinary columns the file is sorted by: their order does not leave."""
-    if names := sorted_columns(table):
+def warn_of_sorted(table: Table, *, told: Collection[str] = ()) -> None:
+    """Say which ordinary columns the file is sorted by: their order does not leave.
+
+    Of columns that were told of already, such as those that could identify people, nothing is said.
+    """
+    if names := [c for c in sorted_columns(table) if c not in told]:
         warnings.warn(
             f"the rows are sorted by {listed_as('column', names)}; their order is never released, "
             "and the column is taken as an ordinary one. If it only numbers the rows, leave it out "
