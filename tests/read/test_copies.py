@@ -70,6 +70,15 @@ def made(kind: str, seed: int) -> pl.DataFrame:
     elif kind == "three bands":
         x = rng.integers(0, 90, ROWS)
         label = pl.Series(np.digitize(x, [30, 60])).cast(pl.String)
+    elif kind == "a year of death that is sometimes unknown":
+        x = _where(dead & pl.Series(rng.random(ROWS) < 0.94), years)
+    elif kind == "rounded":
+        x = rng.normal(3_000, 650, ROWS)
+        label = pl.Series(np.where(x < 2_500, "low", "normal"))
+        x = np.round(x / 20)
+    elif kind == "a code for never":
+        days = [str(day) for day in _days(seed)]
+        x = np.where(dead, days, "never")
     elif kind == "only some of the dates":
         x = _where(dead & pl.Series(rng.random(ROWS) < 0.6), _days(seed))
     else:
@@ -80,6 +89,7 @@ def made(kind: str, seed: int) -> pl.DataFrame:
 KINDS = (
     "year of death", "cause of death", "date of the next offence", "an index", "in other words",
     "one error in three hundred", "a reversed scale", "three bands", "only some of the dates",
+    "a year of death that is sometimes unknown", "rounded", "a code for never",
 )  # fmt: skip
 
 
@@ -104,6 +114,8 @@ def strong(kind: str, seed: int) -> pl.DataFrame:
     elif kind == "mostly measured in the ill":
         known = dead | pl.Series(rng.random(ROWS) < 0.1)
         x = _where(known, rng.normal(5, 1, ROWS))
+    elif kind == "measured in half of the ill":
+        x = _where(dead & pl.Series(rng.random(ROWS) < 0.5), rng.normal(5, 1, ROWS))
     elif kind == "a date of all":
         x = _days(seed)
     elif kind == "noise":
@@ -119,6 +131,7 @@ def strong(kind: str, seed: int) -> pl.DataFrame:
     "kind",
     [
         "right for 97 of 100", "two overlapping bells", "mostly measured in the ill",
+        "measured in half of the ill",
         "a date of all", "noise", "never given",
     ],
 )  # fmt: skip
