@@ -15,7 +15,7 @@ from tamis.datasets import patients
 from tamis.errors import InputError
 from tamis.read.check_digits import NATIONAL, OTHER
 from tamis.read.harbour import safe_harbour
-from tamis.read.identifiers import LOOKED_AT, content_of
+from tamis.read.identifiers import LOOKED_AT, Content, content_of
 from tamis.read.keys import refuse_unstated_identifiers, unstated_identifiers
 from tests.read.made_identifiers import IDENTIFYING, ORDINARY, SHAPES, checked_number, made, of
 
@@ -188,4 +188,4 @@ def test_ids_of_trials_are_no_telephone_numbers():
     ids = pl.Series("x", [f"ABC-101-{100 + i % 7:03d}-{1000 + i}" for i in range(60)])
     assert content_of(ids) is None
     calls = pl.Series("x", [f"call 212-555-{1000 + i} after six" for i in range(60)])
-    assert content_of(calls).words == "telephone numbers in some values"
+    assert content_of(calls) == Content("phone", "telephone numbers in some values")
