@@ -285,7 +285,7 @@ def _categories(
     if series.dtype.is_numeric():
         present = bare(series).drop_nulls().unique().sort()
         return tuple(nominal_text(present).unique(maintain_order=True))
-    return tuple(nominal_text(series).drop_nulls().unique().sort())
+    return tuple(nominal_text(bare(series)).drop_nulls().unique().sort())
 
 
 def _column(series: pl.Series, known: tuple[str, ...] | None) -> Column:
