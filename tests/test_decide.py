@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tamis.catalogue.measures import MEASURES
 from tamis.decide import Limit, decide, taken
 from tamis.errors import CannotMeet, InputError
 from tamis.evaluate.bits import KeptTold
 from tamis.evaluate.figure import Figure
-from tamis.evaluate.scorecard import MEASURES, Row, Scorecard
+from tamis.evaluate.scorecard import Row, Scorecard
 from tamis.evaluate.yardstick import Compared
 from tamis.release import Promise
 
@@ -56,7 +57,7 @@ def row(
     kept: float = 1.0,
     told: float = 0.0,
 ) -> Row:
-    figures: dict[str, Figure | None] = dict.fromkeys(m.name for m in MEASURES)
+    figures: dict[str, Figure | None] = dict.fromkeys(MEASURES)
     figures |= {
         "performance": Figure(performance),
         "pbi": Figure(pbi),
@@ -74,7 +75,7 @@ def card(*rows: Any, spread: float = 0.1) -> Scorecard:
     nothing = row("nothing", 0.5, -0.5, 0, kept=0.0)
     measured = bits([rows[0], nothing, *rows[1:]], spread)
     compared = Compared(measured, measured)
-    return Scorecard(rows[0], nothing, tuple(rows[1:]), MEASURES, compared)
+    return Scorecard(rows[0], nothing, tuple(rows[1:]), tuple(MEASURES.values()), compared)
 
 
 def bits(rows: list[Any], spread: float) -> KeptTold:
@@ -140,7 +141,7 @@ def test_what_cannot_be_met_is_said_with_the_gap_and_the_nearest():
 def test_rows_that_report_choose_nothing_and_tell_of_a_limit_that_is_missed():
     """One is worse where it counts, and better where only figures are reported."""
     lucky = row("lucky", 0.7, -0.1, 2)
-    shown: dict[str, Figure | None] = dict.fromkeys(m.name for m in MEASURES)
+    shown: dict[str, Figure | None] = dict.fromkeys(MEASURES)
     shown |= {"performance": Figure(0.74), "pbi": Figure(0.3), "features": Figure(2)}
     shown["useful"] = Figure(1.0)
     good = row("good", 0.79, -0.1, 2, reported=shown)
@@ -172,7 +173,7 @@ def test_any_release_that_meets_the_limits_may_be_taken_and_no_other():
 
 
 def test_what_is_taken_tells_of_its_own_missed_limit():
-    shown: dict[str, Figure | None] = dict.fromkeys(m.name for m in MEASURES)
+    shown: dict[str, Figure | None] = dict.fromkeys(MEASURES)
     shown |= {"performance": Figure(0.6), "pbi": Figure(0.1), "features": Figure(3)}
     shown["useful"] = Figure(1.0)
     safe, good = row("safe", 0.8, -0.4, 1), row("good", 0.79, 0.1, 3, reported=shown)
@@ -267,7 +268,7 @@ def test_a_table_that_teaches_nothing_is_refused():
 
 def test_a_choice_that_is_useless_on_the_rows_kept_aside_is_refused():
     every = row("everything", 0.8, 0.0, 10, k=1)
-    shown: dict[str, Figure | None] = dict.fromkeys(m.name for m in MEASURES)
+    shown: dict[str, Figure | None] = dict.fromkeys(MEASURES)
     lucky = row("lucky", 0.79, -0.1, 2, reported=shown | {"useful": Figure(-0.01)})
     with pytest.raises(CannotMeet, match="'lucky', predicts 'income' no better than guessing"):
         decide(card(every, lucky), by="value")
@@ -288,7 +289,7 @@ def test_limits_on_kept_and_told_bind():
 
 def test_a_release_that_is_useless_on_the_rows_kept_aside_cannot_be_taken_either():
     every = row("everything", 0.8, 0.0, 10, k=1)
-    shown: dict[str, Figure | None] = dict.fromkeys(m.name for m in MEASURES)
+    shown: dict[str, Figure | None] = dict.fromkeys(MEASURES)
     lucky = row("lucky", 0.79, -0.1, 2, reported=shown | {"useful": Figure(-0.01)}, kept=0.5)
     good = row("good", 0.79, -0.1, 3)
     found = decide(card(every, lucky, good), by="value")

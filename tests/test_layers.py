@@ -14,10 +14,10 @@ from tests.source import SOURCE, trees
 
 ORDER = [
     "errors",
-    "catalogue",
     "requirements",
     "kernel_cache",
     "notebook",
+    "catalogue",
     "person",
     "table",
     "coding",

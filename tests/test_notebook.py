@@ -26,9 +26,9 @@ from tamis import (
     mine_rules,
     retention,
 )
+from tamis.catalogue.measures import MEASURES
 from tamis.charts import Picture
 from tamis.errors import TamisWarning
-from tamis.evaluate.scorecard import MEASURES
 from tamis.notebook import html_table, in_short
 from tamis.rules.rule import Between
 from tamis.table import Roles, Table
@@ -171,13 +171,13 @@ def test_long_tables_are_cut_and_say_so():
 def test_a_scorecard_becomes_a_frame(outcome):
     card = outcome.decision.scorecard
     frame = card.to_frame()
-    assert frame.columns == ["release", "columns", *(m.name for m in MEASURES)]
+    assert frame.columns == ["release", "columns", *MEASURES]
     assert frame["release"].to_list()[:2] == ["everything", "nothing"]
     assert frame.height == len(card.candidates) + 2
     for line, row in zip(frame.iter_rows(named=True), (card.baseline, card.floor)):
         assert line["columns"] == list(row.release.features)
-        assert {m.name: line[m.name] for m in MEASURES} == {
-            m.name: row.value(m.name) for m in MEASURES
+        assert {name: line[name] for name in MEASURES} == {
+            name: row.value(name) for name in MEASURES
         }
     chosen = card.to_frame("choose", intervals=True)
     assert chosen["kept"].to_list()[0] == card.baseline.value_for_choice("kept")

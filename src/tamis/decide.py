@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
+from tamis.catalogue.choices import RANKS, VALUE
+from tamis.catalogue.measures import FACTORS, MEASURES
 from tamis.errors import CannotMeet, InputError, listed, plural
 from tamis.evaluate.bits import chosen, merges_of
 from tamis.evaluate.in_population import InPopulation
@@ -20,29 +22,6 @@ from tamis.select.front import undominated
 
 if TYPE_CHECKING:
     from tamis.charts import Picture
-
-Choice = Literal["value", "ranks"]
-
-WORDS = {
-    "kept": "share kept of what can be learnt about the target",
-    "told": "share told of what the table tells about the sensitive column",
-    "useful": "bits taught about the target",
-    "telling": "bits told about the sensitive column",
-    "performance": "accuracy",
-    "auc": "area under the ROC curve",
-    "f_measure": "F-measure",
-    "pbi": "increase in the strongest attacker's accuracy",
-    "features": "number of columns",
-    "rule_accuracy": "change in the rules' accuracy",
-    "rsd": "change in the rules' support",
-    "rld": "change in the rules' labels",
-    "lost_rules": "share of lost rules",
-    "epsilon": "privacy budget epsilon",
-}
-SAMPLED = {m for m in WORDS if m not in ("features", "epsilon")}
-"""Measures that differ from one sample of rows to another."""
-WITHOUT = {"epsilon": "rows are released as they are, which no epsilon covers"}
-"""What a missing value of a measure means; for others, that it cannot be measured."""
 
 HOLDERS = {
     "people": "people who have whatever a person has",
@@ -123,13 +102,14 @@ def beyond(
     """The limits that a release does not meet on the rows used to choose, or to report."""
     found = []
     for limit in limits:
-        measure, name = limit.measure, WORDS.get(limit.measure, limit.measure)
+        measure, about = limit.measure, MEASURES[limit.measure]
+        name = about.words
         value = row.value_for_choice(measure) if rows == "choose" else row.value(measure)
         if value is None:
-            words = WITHOUT.get(measure, f"the {name} cannot be measured")
+            words = about.lacking or f"the {name} cannot be measured"
             found.append(Failure(words, words, 1.0))
         elif gap := limit.short_by(value):
-            where = f" on the rows used to {rows}" if measure in SAMPLED else ""
+            where = f" on the rows used to {rows}" if about.sampled else ""
             words = (
                 f"the {name} must be {limit.side} {limit.bound:.4g} but is {value:.4g}{where} "
                 f"({gap:.2g} {'too little' if limit.side == 'at least' else 'too much'})"
@@ -170,10 +150,6 @@ def too_present(
     return (Failure(words, "it reveals which people of the population are in the table", gap),)
 
 
-FACTORS: dict[str, str] = {"performance": "performance", "privacy": "pbi", "size": "features"}
-"""The factors that always exist, and the measures they stand for."""
-
-
 @dataclass(frozen=True, eq=False)
 class Decision:
     """The choice among the releases of a scorecard.
@@ -201,7 +177,7 @@ class Decision:
     measures: Mapping[str, str]
     """The measure of the scorecard that each factor stands for."""
     missed: tuple[Failure, ...] = ()
-    by: Choice = "value"
+    by: str = VALUE.name
     caution: float = 1.0
     allow_useless: bool = False
 
@@ -268,7 +244,7 @@ def decide(
     limits: tuple[Limit, ...] = (),
     weights: Weights = None,
     *,
-    by: Choice = "ranks",
+    by: str = RANKS.name,
     caution: float = 1.0,
     allow_useless: bool = False,
     also: Mapping[str, tuple[Failure, ...]] | None = None,
@@ -313,10 +289,7 @@ def decide(
         raise CannotMeet(_nothing_meets(scorecard, failing))
     rows = list(dict.fromkeys((scorecard.baseline, *meeting)))
     ranks, measures = _ranked(scorecard, rows, weights)
-    if by == "ranks":
-        best = next(rows[i] for i in ranks.order if rows[i] in meeting)
-    else:
-        best = most_valuable(scorecard, meeting, caution)
+    best = _RULES[by](ChoiceInput(scorecard, meeting, rows, ranks, caution))
     if not allow_useless and (best.value("useful") or 0.0) <= 0:
         raise CannotMeet(_useless_after_all(best))
     unmet = {name: found for name, found in failing.items() if found}
@@ -325,6 +298,31 @@ def decide(
     return Decision(
         scorecard, ranked, ranks, unmet, best, measures, missed, by, caution, allow_useless
     )
+
+
+class ChoiceInput(NamedTuple):
+    """What a rule chooses from."""
+
+    scorecard: Scorecard
+    meeting: Sequence[Row]
+    """The releases that meet every limit."""
+    ranked: Sequence[Row]
+    """These and the baseline, in the order of `ranks`."""
+    ranks: Evaluation
+    caution: float
+
+
+def _best_ranked(given: ChoiceInput) -> Row:
+    """The first by E(S)."""
+    rows = (given.ranked[i] for i in given.ranks.order)
+    return next(row for row in rows if row in given.meeting)
+
+
+_RULES: dict[str, Callable[[ChoiceInput], Row]] = {
+    VALUE.name: lambda given: most_valuable(given.scorecard, given.meeting, given.caution),
+    RANKS.name: _best_ranked,
+}
+"""What each rule of `tamis.catalogue.choices` chooses."""
 
 
 def _ranked(

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from tamis.attack.earlier_releases import EarlierReleases
 from tamis.binary.records import BinaryTable, Cut
+from tamis.catalogue.choices import RANKS
+from tamis.catalogue.measures import MEASURES
 from tamis.catalogue.methods import CONTAINMENT, EVERYTHING, NOTHING
 from tamis.coarsen.ladder import Ladder
 from tamis.decide import (
@@ -24,7 +26,7 @@ from tamis.decide import (
 from tamis.errors import InputError, Progress, TamisWarning
 from tamis.evaluate.evaluator import Evaluator
 from tamis.evaluate.in_population import InPopulation, population_of
-from tamis.evaluate.scorecard import MEASURES, Scorecard, scorecard
+from tamis.evaluate.scorecard import Scorecard, scorecard
 from tamis.learn.holdout import HoldOut
 from tamis.learn.models import attackers, seeded
 from tamis.notebook import in_short
@@ -299,7 +301,7 @@ def _also(
     return found
 
 
-TOLD = ("told", "pbi")
+TOLD = {name: measure for name, measure in MEASURES.items() if measure.of_secret}
 """Measures whose limits hold for earlier releases and the new one together."""
 
 
@@ -312,9 +314,8 @@ def _beside(
     limits = tuple(limit for limit in settings.limits if limit.measure in TOLD)
     if not (limits or evaluator.anonymity):
         return found
-    measures = tuple(m for m in MEASURES if m.name in TOLD)
     ends = card.baseline.release, card.floor.release
-    both = scorecard(evaluator, *ends, map(handed.together, real), measures=measures)
+    both = scorecard(evaluator, *ends, map(handed.together, real), measures=tuple(TOLD.values()))
     for row in both.candidates:
         found[row.release.name] += tuple(map(_beside_words, failures(row, limits)))
     return found
@@ -376,7 +377,7 @@ def _warn(table: Table, settings: Settings, card: Scorecard) -> None:
             stacklevel=3,
         )
     shares = [settings.weights.get(name, 0.0) for name in ("performance", "privacy")]
-    by_ranks = settings.choose == "ranks" and table.sensitive == table.target
+    by_ranks = settings.choose == RANKS.name and table.sensitive == table.target
     if by_ranks and shares[0] == shares[1] != 0:
         warnings.warn(
             "the target is also the sensitive column, so performance and privacy with equal weight "

@@ -9,11 +9,12 @@ from dataclasses import asdict, dataclass, field, replace
 from secrets import token_hex
 from typing import Any, Literal, get_args
 
+from tamis.catalogue.choices import CHOICES, VALUE
+from tamis.catalogue.measures import MEASURES
 from tamis.catalogue.methods import BY_DEFAULT, DP, METHODS
-from tamis.decide import Choice, Limit
+from tamis.decide import Limit
 from tamis.dp.budget import ROUNDING, check_epsilon
 from tamis.errors import InputError, TamisWarning, listed
-from tamis.evaluate.scorecard import MEASURES
 from tamis.learn.models import attackers
 from tamis.notebook import in_short
 from tamis.perturb import SECRET_BITS
@@ -131,7 +132,7 @@ class Settings:
     max_risk: float | None = None
     max_average_risk: float | None = None
     epsilon: float | None = None
-    choose: Choice = "value"
+    choose: str = VALUE.name
     caution: float = 1.0
     min_kept: float | None = None
     max_told: float | None = None
@@ -180,8 +181,8 @@ class Settings:
                 f"format must be one of {listed(get_args(Format))}, got {self.format!r}"
             )
         check_absences(self.absences, MOST_ABSENCES)
-        if self.choose not in get_args(Choice):
-            raise InputError(f"choose must be value or ranks, got {self.choose!r}")
+        if self.choose not in CHOICES:
+            raise InputError(f"choose must be {' or '.join(CHOICES)}, got {self.choose!r}")
         if not 0 <= self.caution < float("inf"):
             raise InputError(f"caution must be a number, 0 or more, got {self.caution:g}")
         for name in ("min_performance", "min_kept", "max_told", "max_population_risk", "sampling"):
@@ -248,16 +249,14 @@ class Settings:
     @property
     def limits(self) -> tuple[Limit, ...]:
         """The hard limits besides k."""
-        bounds = (
-            ("kept", "at least", self.min_kept),
-            ("told", "at most", self.max_told),
-            ("pbi", "at most", self.max_pbi),
-            ("performance", "at least", self.min_performance),
-            ("features", "at most", self.max_features),
-            ("lost_rules", "at most", self.max_lost_rules),
-            ("epsilon", "at most", self.epsilon and self.epsilon * (1 + ROUNDING)),
+        # What was spent is a sum of parts, each rounded.
+        slack = {"epsilon": 1 + ROUNDING}
+        asked = {m: getattr(self, m.limited_by) for m in MEASURES.values() if m.limited_by}
+        return tuple(
+            Limit(measure.name, measure.side, bound * slack.get(measure.name, 1))
+            for measure, bound in asked.items()
+            if bound is not None
         )
-        return tuple(Limit(m, side, b) for m, side, b in bounds if b is not None)  # type: ignore[arg-type]
 
     def with_secret(self) -> Settings:
         """The same; where a method alters values and there is no secret, with one drawn."""
@@ -281,7 +280,7 @@ _SECRET = re.compile(rf"[0-9a-f]{{{SECRET_BITS // 4},}}")
 
 
 def _check_weights(weights: Mapping[str, float]) -> None:
-    known = dict.fromkeys([*WEIGHTS, *(m.name for m in MEASURES)])
+    known = dict.fromkeys([*WEIGHTS, *MEASURES])
     with warnings.catch_warnings():  # a sum other than one is reported when they are used
         warnings.simplefilter("ignore", TamisWarning)
         read_weights(weights, known)

@@ -6,23 +6,30 @@ import sys
 from collections.abc import Iterator
 from importlib import import_module
 from inspect import signature
+from typing import Any
 
 import pytest
 
+from tamis.catalogue.choices import CHOICES
+from tamis.catalogue.measures import FACTORS, MEASURES
 from tamis.catalogue.methods import BY_DEFAULT, METHODS, RECORDED, UTILITIES
 from tamis.catalogue.models import ATTACKERS, MODELS, shown_model
+from tamis.decide import _RULES
+from tamis.evaluate.scorecard import TAKEN
 from tamis.learn.models import classifier
 from tamis.propose import method_class
 from tamis.propose.problem import Method
 from tamis.publish.shape import method_parameters
+from tamis.rank.evaluation import WEIGHTS
 from tamis.select.containment.greedy import MODULAR, PREDICTIVE
+from tamis.settings import Settings
 from tests.source import SOURCE, trees
 
 
 def test_to_read_it_imports_nothing_else():
     code = (
         "import sys; before = set(sys.modules)\n"
-        "import tamis.catalogue.methods, tamis.catalogue.models\n"
+        "from tamis.catalogue import choices, measures, methods, models\n"
         "print(*{name.partition('.')[0] for name in set(sys.modules) - before})\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -88,6 +95,36 @@ def test_models_are_told_apart():
     assert len(set(shown)) == len(shown)
     assert shown_model("c45") == "C4.5 tree"
     assert set(ATTACKERS) < set(MODELS)
+
+
+def test_every_measure_is_taken():
+    of_all = {"kept", "told", "useful", "telling"}
+    assert set(MEASURES) == {*TAKEN, *of_all}
+    assert not of_all & set(TAKEN)
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_a_limit_is_a_setting_and_lies_on_the_better_side(name: str):
+    measure = MEASURES[name]
+    if measure.limited_by:
+        asked: Any = {measure.limited_by: 1}
+        settings = Settings(**asked)
+        (limit,) = (each for each in settings.limits if each.measure == name)
+        assert limit.short_by(1) == 0
+        assert limit.short_by(2 if measure.better == "min" else 0) > 0
+    assert not measure.limited_by or measure.limited_by in Settings.__dataclass_fields__
+
+
+def test_the_factors_that_always_count_have_weights():
+    assert set(FACTORS) == set(WEIGHTS)
+    assert all(MEASURES[name].factor_label for name in FACTORS.values())
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_every_rule_chooses(name: str):
+    assert CHOICES[name].name == name
+    assert callable(_RULES[name])
+    assert Settings(choose=name).choose == name
 
 
 APART = {

@@ -15,6 +15,7 @@ from tamis.analyse.examination import Examination
 from tamis.analyse.summary import ColumnFate, Fate
 from tamis.analyse.summary_parts import ColumnShares, LabelFacts, LadderFacts, RungFacts
 from tamis.binary.records import from_wide, is_binary, is_zero_one
+from tamis.catalogue.choices import CHOICES
 from tamis.catalogue.methods import METHODS
 from tamis.coarsen.ladder import Ladder
 from tamis.errors import others
@@ -226,9 +227,7 @@ class _Reasons:
             )
         if teaches <= NOTICEABLE:
             return f"Next to nothing more would be learnt about {target}."
-        if self.outcome.decision.by == "ranks":
-            return "By the weighted ranks, a smaller release is better."
-        return "A larger release was not clearly worth more."
+        return CHOICES[self.outcome.decision.by].smaller
 
 
 def projection_on(outcome: Outcome) -> Projection | None:

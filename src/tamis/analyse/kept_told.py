@@ -21,6 +21,7 @@ from tamis.analyse.summary_parts import (
     WaveFacts,
     Winner,
 )
+from tamis.catalogue.measures import FACTORS, MEASURES
 from tamis.catalogue.models import shown_model
 from tamis.decide import most_valuable
 from tamis.evaluate.close_look import Guessed
@@ -255,25 +256,19 @@ def of_enough(share: Figure, rows: int, least: int) -> FigureFacts | None:
     return None if rows < least or 0 < count < least else figure_facts(share)
 
 
-_FACTORS: dict[str, tuple[str, str]] = {
-    "performance": ("Usefulness", "share"),
-    "privacy": ("Privacy", "change"),
-    "size": ("Few columns", "count"),
-}
-
-
 def factor_facts(ranks: Evaluation) -> list[Factor]:
     """What counted, in which direction, with which weight."""
     found: list[Factor] = []
     for key, direction in ranks.factors.items():
-        label, shown_as = _FACTORS.get(key, (key.replace("_", " "), "number"))
+        measure = MEASURES[FACTORS.get(key, key)]
+        always = key in FACTORS
         found.append(
             {
                 "key": key,
-                "label": label,
+                "label": measure.factor_label if always else key.replace("_", " "),
                 "direction": direction,
                 "weight": ranks.weights[key],
-                "shown_as": shown_as,  # type: ignore[typeddict-item]
+                "shown_as": measure.shown_as if always else "number",
             }
         )
     return found

@@ -50,8 +50,8 @@ class BitsFacts(TypedDict):
     Shares are of what all columns together give; bits are a mean over people never seen before.
     """
 
-    by: Literal["value", "ranks"]
-    """What the choice was made by: kept less `caution` times told, or the weighted ranks."""
+    by: str
+    """What the choice was made by: the name of a rule in `tamis.catalogue.choices`."""
     caution: float
     kept: FigureFacts
     told: FigureFacts | None

@@ -62,39 +62,6 @@ def _shown(support: int, rows: int, least: int) -> float | None:
     return None if 0 < support < least else support / max(rows, 1)
 
 
-_MEASURES: dict[str, tuple[str, str]] = {
-    "performance": (
-        "Correct predictions",
-        "How often a model trained on the release is right about {people} it never saw.",
-    ),
-    "auc": (
-        "Separating the labels",
-        "How often a model ranks one of the {people} with a label above one without it.",
-    ),
-    "f_measure": (
-        "Finding every label",
-        "How well a model finds the rows with each label, without false alarms.",
-    ),
-    "rule_accuracy": (
-        "Change in the rules' accuracy",
-        "How much more or less often the rules of the original are right in the release.",
-    ),
-    "rsd": (
-        "Shift in the rules' support",
-        "How far the share of {people} that a rule covers has moved.",
-    ),
-    "rld": (
-        "Shift in the rules' labels",
-        "How far the labels of the {people} that a rule covers have moved.",
-    ),
-    "lost_rules": (
-        "Lost rules",
-        "Rules of the original that use a column which is not released as it was.",
-    ),
-}
-_OF_THE_ORIGINAL = ("performance", "auc", "f_measure")
-
-
 def judged(table: Table) -> Unit:
     """What shares of held-out rows are about: people only where each row is one.
 
@@ -109,24 +76,22 @@ def measure_facts(outcome: Outcome) -> list[MeasureFacts]:
     """How useful the chosen release is, on rows that played no part in the choice."""
     card, chosen = outcome.decision.scorecard, outcome.decision.chosen
     people = judged(outcome.table)
-    better = {m.name: m.better for m in card.measures}
     found: list[MeasureFacts] = []
-    for key, (label, sentence) in _MEASURES.items():
-        figure = chosen.figures.get(key)
-        if figure is None:
+    for measure in card.measures:
+        figure, compared = chosen.figures[measure.name], measure.of_original
+        if figure is None or not measure.label:
             continue
-        compared = key in _OF_THE_ORIGINAL
         found.append(
             {
-                "key": key,
-                "label": label,
-                "sentence": sentence.format(people=people),
-                "better": "higher" if better[key] == "max" else "lower",
-                "shown_as": "share",
+                "key": measure.name,
+                "label": measure.label,
+                "sentence": measure.sentence.format(people=people),
+                "better": "higher" if measure.better == "max" else "lower",
+                "shown_as": measure.shown_as,
                 "released": figure.value,
                 "interval": interval_of(figure),
-                "original": card.baseline.value(key) if compared else None,
-                "floor": card.floor.value(key) if compared else None,
+                "original": card.baseline.value(measure.name) if compared else None,
+                "floor": card.floor.value(measure.name) if compared else None,
             }
         )
     return found

@@ -4,6 +4,8 @@
 
     methods    ways to propose releases
     models     what recipients and attackers may train
+    measures   what releases are compared by
+    choices    rules by which one of them is chosen
 
 Nothing here computes. The command line, `serve`, `publish` and `verify` read these records, and
 none of them has to import the code that searches.

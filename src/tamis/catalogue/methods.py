@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tamis.catalogue.models import MODELS
+from tamis.notebook import in_short
 
 EVERYTHING, NOTHING = "everything", "nothing"
 """What releases are compared with, all features and none: no method proposes these."""
@@ -81,6 +82,9 @@ class MethodRecord:
     makes_alike: bool = False
     numbers_at_random: bool = False
     synthetic: bool = False
+
+    def __repr__(self) -> str:
+        return in_short(self, self.name)
 
     @property
     def alters(self) -> bool:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tamis.notebook import in_short
+
 
 @dataclass(frozen=True)
 class ModelRecord:
@@ -39,6 +41,9 @@ class ModelRecord:
     scaled: bool = False
     attacks: bool = False
     few_classes_only: bool = False
+
+    def __repr__(self) -> str:
+        return in_short(self, self.name)
 
     @property
     def class_name(self) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from tamis.catalogue.measures import MEASURES, MeasureRecord
 from tamis.charts import BLUE, INK, ORANGE, SOFT, Axes, Picture, Scale, percentage, shortened
 from tamis.errors import Progress, plural
 from tamis.evaluate.evaluator import Assessment, Evaluator, Findings
@@ -22,17 +23,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-@dataclass(frozen=True)
-class ScoredBy:
-    """A measure of a release on one part of the rows: name, better direction, function.
-
-    The function returns `None` if the measure does not apply. Without one, the measure compares
-    all releases at once, see `Compared`.
-    """
-
-    name: str
-    better: Literal["max", "min"]
-    of: Callable[[Findings], Figure | None] | None = None
+Take = Callable[[Findings], Figure | None]
+"""Takes a measure of a release on one part of the rows; `None` where it does not apply."""
 
 
 def _performance(findings: Findings) -> Figure:
@@ -48,7 +40,7 @@ def _pbi(findings: Findings) -> Figure | None:
     return found
 
 
-def _retained(name: str) -> Callable[[Findings], Figure | None]:
+def _retained(name: str) -> Take:
     def of(findings: Findings) -> Figure | None:
         value = None if findings.retention is None else getattr(findings.retention, name)
         return None if value is None else Figure(float(value))
@@ -66,26 +58,21 @@ def _epsilon(findings: Findings) -> Figure | None:
     return None if budget is None else Figure(float(budget["epsilon"]))
 
 
-MEASURES = (
-    ScoredBy("kept", "max"),
-    ScoredBy("told", "min"),
-    ScoredBy("useful", "max"),
-    ScoredBy("telling", "min"),
-    ScoredBy("performance", "max", _performance),
-    ScoredBy("auc", "max", lambda findings: auc(findings.predictions, findings.people)),
-    ScoredBy("f_measure", "max", lambda findings: f_measure(findings.predictions, findings.people)),
-    ScoredBy("pbi", "min", _pbi),
-    ScoredBy("k_anonymity", "max", lambda findings: _people(findings.assessment.k_anonymity)),
-    ScoredBy(
-        "containment_anonymity", "max", lambda findings: _people(findings.assessment.containment)
-    ),
-    ScoredBy("epsilon", "min", _epsilon),
-    ScoredBy("features", "min", lambda findings: Figure(float(findings.assessment.release.size))),
-    ScoredBy("rule_accuracy", "min", _retained("rule_accuracy")),
-    ScoredBy("rsd", "min", _retained("rsd")),
-    ScoredBy("rld", "min", _retained("rld")),
-    ScoredBy("lost_rules", "min", _retained("lost_share")),
-)
+TAKEN: dict[str, Take] = {
+    "performance": _performance,
+    "auc": lambda findings: auc(findings.predictions, findings.people),
+    "f_measure": lambda findings: f_measure(findings.predictions, findings.people),
+    "pbi": _pbi,
+    "k_anonymity": lambda findings: _people(findings.assessment.k_anonymity),
+    "containment_anonymity": lambda findings: _people(findings.assessment.containment),
+    "epsilon": _epsilon,
+    "features": lambda findings: Figure(float(findings.assessment.release.size)),
+    "rule_accuracy": _retained("rule_accuracy"),
+    "rsd": _retained("rsd"),
+    "rld": _retained("rld"),
+    "lost_rules": _retained("lost_share"),
+}
+"""How measures are taken; those without an entry compare all releases at once, see `Compared`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +138,7 @@ class Scorecard:
         Releases nothing: the majority guess.
     candidates : tuple of Row
         What was proposed.
-    measures : tuple of ScoredBy
+    measures : tuple of MeasureRecord
     compared : Compared
         What each keeps and tells: the baseline, the floor, then what was proposed.
     """
@@ -159,7 +146,7 @@ class Scorecard:
     baseline: Row
     floor: Row
     candidates: tuple[Row, ...]
-    measures: tuple[ScoredBy, ...]
+    measures: tuple[MeasureRecord, ...]
     compared: Compared
 
     def __repr__(self) -> str:
@@ -235,7 +222,7 @@ def scorecard(
     floor: Release,
     releases: Iterable[Release],
     *,
-    measures: tuple[ScoredBy, ...] = MEASURES,
+    measures: tuple[MeasureRecord, ...] = tuple(MEASURES.values()),
     tell: Progress | None = None,
 ) -> Scorecard:
     """Measure everything, nothing and some releases on rows that no search has seen."""
@@ -257,9 +244,10 @@ def scorecard(
 
 
 def _figures(
-    measures: tuple[ScoredBy, ...], findings: Findings, bits: Mapping[str, Figure | None]
+    measures: tuple[MeasureRecord, ...], findings: Findings, bits: Mapping[str, Figure | None]
 ) -> dict[str, Figure | None]:
-    return {m.name: bits[m.name] if m.of is None else m.of(findings) for m in measures}
+    names = (measure.name for measure in measures)
+    return {name: TAKEN[name](findings) if name in TAKEN else bits[name] for name in names}
 
 
 _WIDTH, _HEIGHT = 500.0, 420.0

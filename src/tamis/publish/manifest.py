@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from tamis import __version__
 from tamis.analyse.kept_told import share_facts
 from tamis.analyse.summary_parts import CloseLookFacts
+from tamis.catalogue.measures import MEASURES
 from tamis.coarsen.ladder import NOTHING, Ladder
 from tamis.coarsen.value_groups import plain_text
 from tamis.evaluate.figure import Figure
@@ -39,7 +40,6 @@ from tamis.table_file import WRITTEN, classes_of
 from tamis.unique_counts import ExposureFacts
 
 _PACKAGES = ("numpy", "polars", "scikit-learn", "scipy")
-_MEASURES = ("kept", "useful", "performance", "auc", "f_measure")
 
 
 def manifest(
@@ -173,7 +173,7 @@ def _said(text: ColumnText | None) -> dict[str, Any]:
 
 
 def _measured(row: Row) -> list[dict[str, Any]]:
-    figures = {name: row.figures.get(name) for name in _MEASURES}
+    figures = {name: row.figures.get(name) for name, m in MEASURES.items() if m.published}
     if kept := figures["kept"]:
         figures["kept"] = _rounded(kept)
     found = [{"key": name, **f.to_dict()} for name, f in figures.items() if f is not None]

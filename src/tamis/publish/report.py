@@ -22,6 +22,7 @@ from tamis.analyse.summary import (
     TableFacts,
 )
 from tamis.analyse.summary_parts import BitsFacts, CloseLookFacts, ColumnShares, GroupFacts
+from tamis.catalogue.choices import CHOICES
 from tamis.errors import InputError, listed, plural
 from tamis.publish import figures, report_parts
 from tamis.publish.figures import as_supported, in_hundredths
@@ -180,6 +181,7 @@ def _environment() -> Environment:
     found.globals.update(
         sizes=figures.sizes,
         plural=plural,
+        rules_of_choice=CHOICES,
         beside=report_parts.beside,
         bar=report_parts.bar_length,
         rule_words=report_parts.rule_words,

@@ -15,6 +15,7 @@ from datetime import date
 from math import isfinite
 from typing import Any, NamedTuple
 
+from tamis.catalogue.measures import MEASURES
 from tamis.catalogue.methods import RECORDED
 from tamis.catalogue.models import MODELS
 from tamis.errors import listed
@@ -258,7 +259,7 @@ _BUDGET = {
     "guarantee": is_flag,
 }
 _MEASURED = {
-    "key": one_of("kept", "useful", "performance", "auc", "f_measure"),
+    "key": one_of(*(name for name, measure in MEASURES.items() if measure.published)),
     "value": is_fraction,
     "low": Maybe(is_fraction),
     "high": Maybe(is_fraction),
