@@ -15,6 +15,10 @@ from pathlib import Path
 
 import click
 
+from tamis.cli.options import TableCommand
+from tamis.option import NUMBERS, Option, as_flag
+from tamis.options.commands import all_options
+
 ROOT = Path(__file__).resolve().parents[1]
 PAGES, SITE = ROOT / "build" / "docs", ROOT / "build" / "site"
 TOP = {
@@ -48,6 +52,22 @@ if (location.protocol === "file:") window.Worker = class {
 """
 
 
+OPTIONS_WORDS = """\
+In a file given with `--config`, an option has the same name with `_` for `-`, such as
+`max_told = 0.1`; lists are written as `["a", "b"]`. Flags override the file. A name in brackets is
+a table that only such a file can hold. Former names keep working."""
+KINDS = {
+    "flag": "given or not",
+    "names": "names, separated by commas",
+    "shares": "shares, separated by commas",
+    "weights": "numbers by name",
+    "bins": "a number, or numbers separated by commas",
+    "output": "a file to write",
+    "table": "a table",
+}
+"""What may be given, by the kind of an option."""
+
+
 def main() -> None:
     """Copy, generate, build, and see that nothing is loaded from elsewhere."""
     shutil.rmtree(ROOT / "build", ignore_errors=True)
@@ -57,6 +77,7 @@ def main() -> None:
             shutil.copy(ROOT / name, PAGES / page)
     (PAGES / "reference").mkdir()
     (PAGES / "reference" / "commands.md").write_text(commands(), encoding="utf-8")
+    (PAGES / "reference" / "options.md").write_text(options(), encoding="utf-8")
     (PAGES / "reference" / "python.md").write_text(names(), encoding="utf-8")
     (PAGES / "pictures").mkdir()
     draw(PAGES / "pictures")
@@ -83,7 +104,8 @@ def relinked(page: Path) -> str:
 
 def commands() -> str:
     """A page with the help of every command, as the program prints it."""
-    from tamis.cli import COMMANDS, cli
+    from tamis.cli import cli
+    from tamis.options.commands import COMMANDS
 
     parts = ["# Commands\n"]
     with click.Context(cli, info_name="tamis") as top:
@@ -95,13 +117,48 @@ def commands() -> str:
 
 
 def _described(command: click.Command, context: click.Context) -> list[str]:
-    parts = [f"## `{context.command_path}`\n", f"```text\n{command.get_help(context)}\n```\n"]
+    text = command.get_help(context)
+    if isinstance(command, TableCommand):
+        text = command.complete_help(context)
+    parts = [f"## `{context.command_path}`\n", f"```text\n{text}\n```\n"]
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
             inner = command.get_command(context, name)
             assert inner is not None
             parts += _described(inner, click.Context(inner, info_name=name, parent=context))
     return parts
+
+
+def options() -> str:
+    """A page with every option: what may be given, what is used otherwise, which commands take it.
+
+    Options that a command understands in its own way have a line of their own.
+    """
+    takers: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for command, option in all_options():
+        takers.setdefault((option.section, _cells(option)), []).append(command)
+    sections: dict[str, list[str]] = {}
+    for (title, cells), commands in sorted(takers.items()):
+        texts = (*cells, ", ".join(commands))
+        line = " | ".join(text.replace("|", "\\|") for text in texts)
+        sections.setdefault(title, []).append(f"| {line} |")
+    head = "| option | meaning | may be | by default | of |\n|---|---|---|---|---|"
+    tables = (f"## {title}\n\n{head}\n" + "\n".join(lines) for title, lines in sections.items())
+    return "\n\n".join(["# Options", OPTIONS_WORDS, *tables]) + "\n"
+
+
+def _cells(option: Option) -> tuple[str, ...]:
+    """An option: its name, what it means, what may be given, what is used otherwise."""
+    former = ", ".join(f"`{as_flag(name)}`" for name in option.old)
+    name = f"`[{option.name}]`" if option.kind == "table" else f"`{option.flag}`"
+    default = "" if option.default in (None, ()) else f"{option.default}"
+    said = KINDS.get(option.kind) or (f"`{option.metavar}`" if option.metavar else "a text")
+    return (
+        f"{name} (formerly {former})" if former else name,
+        option.help,
+        option.allowed if option.kind in (*NUMBERS, "choice") else said,
+        option.otherwise or default,
+    )
 
 
 def names() -> str:

@@ -22,7 +22,6 @@ from starlette.types import ASGIApp, Message, Scope
 from tamis.errors import InputError
 from tamis.serve.access import FORM, Keys
 from tamis.serve.app_state import AppState
-from tamis.serve.fields import FIELDS
 from tamis.serve.project import Project
 from tamis.serve.releasing import PUBLIC, unpack
 from tamis.serve.server import application
@@ -111,8 +110,7 @@ def _application() -> ASGIApp:
     table.write_text(TABLE, encoding="utf-8")
     keys = Keys(PORT)
     keys.token = keys.session = keys.form = TOKEN
-    fields = list(FIELDS.values())
-    state = QuietState(Workspace(folder, False), keys, ["true"], fields, (folder / "open",))
+    state = QuietState(Workspace(folder, False), keys, ["true"], (folder / "open",))
     project = state.add_table(str(table), table.name)
     found = look(str(table))
     project.write("look.json", json.dumps(found))

@@ -14,10 +14,12 @@ from tests.source import SOURCE, trees
 
 ORDER = [
     "errors",
+    "option",
     "requirements",
     "kernel_cache",
     "notebook",
     "catalogue",
+    "options",
     "person",
     "table",
     "coding",

@@ -276,7 +276,7 @@ def _suppression(
     if handed is not None:
         raise InputError(
             "max_suppressed leaves people out, and who is in an earlier release but not in this "
-            "one stands out; leave out --beside or --max-suppressed"
+            "one stands out; leave out --earlier or --max-suppressed"
         )
     secret = table.frame[table.sensitive or table.target]
     return Suppression(most, settings.anonymity, secret, table.people, (split.seen,))

@@ -129,6 +129,7 @@ def test_every_rule_chooses(name: str):
 
 APART = {
     "cli/perturb.py": "whose methods are kinds of noise and of synthetic rows",
+    "options/steps.py": "which has the option that names them",
     "cli/release/__init__.py": "which tries fewer methods in `tamis demo`",
 }
 

@@ -76,7 +76,7 @@ def test_an_engine_does_not_forget_what_was_handed_on(run, table, tmp_path):
     args = ("--engine", "duckdb", "--beside", tmp_path, "--out", tmp_path / "out")
     code, _, err = run("release", table, *ROLES, "--quiet", *args)
     assert code == 2
-    assert "--beside needs the table in memory" in err
+    assert "--earlier needs the table in memory" in err
 
 
 def test_the_ledger_recalls_what_earlier_releases_cost(tmp_path):

@@ -8,7 +8,8 @@ import sys
 import click
 import pytest
 
-from tamis.cli import COMMANDS, all_commands, memory
+from tamis.cli import all_commands, memory
+from tamis.options.commands import COMMANDS, options_of
 
 HEAVY = {"numpy", "polars", "sklearn", "duckdb", "numba", "scipy", "pandas", "pyarrow", "rich"}
 HEAVY |= {"starlette", "uvicorn", "asyncio"}
@@ -197,13 +198,23 @@ def test_the_list_of_commands_cuts_no_sentence(run):
 
 
 def test_the_help_lists_each_option_once_by_section_with_its_default(run):
-    found = run("release", "--help").out
+    found = run("release", "--help-all").out
     titles = [line[:-1] for line in found.splitlines() if line.endswith(":") and line[0] != " "]
     assert titles[:2] == ["Options", "Promises"]
     assert titles[-3:] == ["The table", "Large tables", "General"]
     listed = [line.split()[0] for line in found.splitlines() if line.startswith("  --")]
-    (release,) = (each for each in all_commands() if each.name == "release")
-    known = {p.opts[0] for p in release.params if isinstance(p, click.Option) and not p.hidden}
-    assert sorted(listed) == sorted(known)
-    assert "[default: (found in the file)]" in found
-    assert "[default: (all features)]" in found
+    known = {option.flag for option in options_of("release") if not option.hidden}
+    assert sorted(flag for flag in listed if "--help" not in flag) == sorted(known)
+    assert "[default: found in the file]" in found
+    assert "[default: all features]" in found
+    assert "[default: 0.0; 0<=x<=0.5]" in found
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_of_a_command_fits_one_screen(run, name):
+    found = run(name, "--help").out
+    assert len(found.splitlines()) <= 45
+    rare = [option.flag for option in options_of(name) if option.rare and not option.hidden]
+    if name != "select":  # whose kinds have their own
+        assert ("--help-all" in found) == bool(rare)
+        assert not [flag for flag in rare if f"  {flag} " in found]

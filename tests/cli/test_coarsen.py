@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tamis.cli.coarsen import METRICS
 from tamis.coarsen import metrics
+from tamis.options.steps import METRICS
 from tamis.risk.anonymity import reidentification
 from tamis.risk.diversity import l_diversity, likeness
 from tamis.table import sort_by_content
@@ -89,7 +89,7 @@ def test_words_say_levels_and_score(run, table, flags):
         (("--search", "learning", "--metric", "height"), 2, "leave out --metric"),
         (("--search", "local", "--metric", "height"), 2, "no height"),
         (("--ladder", "job"), 2, "COL=FILE"),
-        (("--max-suppressed", "2"), 2, "0<=x<=1"),
+        (("--max-suppressed", "2"), 2, "--max-suppressed must be a share between 0 and 1, got 2"),
         (("-o", "out.txt"), 2, ".csv, .parquet"),
     ],
 )

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tamis.cli import COMMANDS
 from tamis.datasets import patients
+from tamis.options.commands import COMMANDS
 
 PAGE = Path(__file__).parents[2] / "docs" / "commands.md"
 ROLES = (

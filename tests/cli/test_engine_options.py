@@ -95,7 +95,7 @@ def test_a_long_table_is_released_behind_an_engine(run, tmp_path):
     assert "Of 90 columns of the original, the " in (out / "private" / "report.html").read_text()
     assert run("verify", out, "--quiet")[0] == 0
     code, _, err = run("release", "--again", out)
-    assert (code, "--again cannot" in err) == (2, True)
+    assert (code, "--reproduce cannot" in err) == (2, True)
     code, _, err = run("verify", out, "--engine", "polars")
     assert (code, "--engine memory" in err) == (1, True)
 

@@ -405,7 +405,13 @@ def test_what_teaches_nothing_is_refused_unless_that_is_allowed(run, tmp_path):
 
 @pytest.mark.parametrize(
     ("option", "value", "words"),
-    [("--max-told", "2", "0<=x<=1"), ("--min-kept", "-1", "0<=x<=1"), ("--caution", "-1", "x>=0")],
+    [
+        ("--max-told", "2", "--max-told must be a share between 0 and 1, got 2"),
+        ("--min-kept", "-1", "--min-kept must be a share between 0 and 1, got -1"),
+        ("--caution", "-1", "--caution must be a number of at least 0, got -1"),
+        ("--max-features", "2.5", "--max-features must be a whole number of at least 1, got '2.5'"),
+        ("--output-format", "pdf", "--output-format must be one of csv, parquet, long"),
+    ],
 )
 def test_shares_and_caution_are_checked(run, args, tmp_path, option, value, words):
     code, _, err = run("release", *args, option, value, "--out", tmp_path / "out")

@@ -40,4 +40,7 @@ def test_l_of_one_is_refused_by_every_command(run, tmp_path, command):
     ten_rows().write_csv(table)
     done = run(*command, table, "--target", "ill", "--l", 1)
     assert done.code == 2
-    assert "l must be 2 or more, since every group has one value; got 1" in done.err
+    assert (
+        "--l must be a whole number of at least 2, since every group has one value; got 1"
+        in done.err
+    )

@@ -9,26 +9,26 @@ from typing import Any
 import pytest
 
 from tamis.catalogue.methods import METHODS
-from tamis.cli.release import _check_population, release
+from tamis.cli.release import _check_population
 from tamis.errors import InputError
+from tamis.options.commands import options_of
 from tamis.serve.access import PostedForm
 from tamis.serve.app_state import AppState
-from tamis.serve.fields import FIELDS, METHOD_WORDS, MODEL_WORDS, check_together, offered
+from tamis.serve.fields import FIELDS, check_together
 from tamis.serve.steps import settings_sent
 
 
-def test_what_is_offered_are_options_of_the_command():
-    known = [str(p.name) for p in release.params]
-    found = offered(known)
-    assert {"k", "max_pbi", "min_performance", "max_features", "methods"} <= {f.name for f in found}
-    assert {f.name for f in found} <= set(known)
-    assert [f.name for f in offered(["k"])] == ["k"]
+def test_what_is_asked_are_options_of_the_command():
+    assert [f.name for f in FIELDS.values() if not f.asked.more] == [
+        *("k", "l", "t", "max_suppressed", "max_told")
+    ]
+    assert {f.option for f in FIELDS.values()} <= set(options_of("release"))
+    assert len(FIELDS) == 17
 
 
 def test_methods_are_those_of_the_command_each_with_words():
-    (field,) = offered(["methods"])
-    assert field.choices == METHOD_WORDS
-    assert set(METHOD_WORDS) == set(METHODS) - {"dp"}
+    field = FIELDS["methods"]
+    assert set(METHODS) - set(field.choices or ()) == {"dp"}
     assert field.read(["noise"]) == ["noise"]
     with pytest.raises(InputError, match="Ways to find releases: choose one of"):
         field.read(["dp"])
@@ -37,7 +37,7 @@ def test_methods_are_those_of_the_command_each_with_words():
 def test_models_that_are_offered_exist():
     from tamis.flow import Settings
 
-    for name in MODEL_WORDS:
+    for name in FIELDS["classifier"].choices or ():
         assert Settings(classifier=name).classifier == name
 
 
@@ -49,7 +49,7 @@ def test_models_that_are_offered_exist():
         ("max_pbi", "-5", -0.05),
         ("k", "", None),
         ("classifier", "c45", "c45"),
-        ("absences", "2", 2),
+        ("known_absences", "2", 2),
         ("max_suppressed", "2.5", 0.025),
         ("sampling", "0.001", 0.00001),
         ("population", " everybody.csv ", "everybody.csv"),
@@ -71,31 +71,22 @@ def test_what_is_typed_is_read_and_shown_again(name: str, typed: str, value: obj
         ("min_performance", "101", "a percentage from 0 to 100"),
         ("min_performance", "many", "a percentage"),
         ("classifier", "python", "choose one of"),
-        ("absences", "5", "a whole number from 0 to 4"),
+        ("known_absences", "5", "a whole number from 0 to 4"),
         ("max_suppressed", "51", "a percentage from 0 to 50"),
-        ("sampling", "0", "a percentage from 0.0001 to 100"),
+        ("sampling", "0", "a percentage above 0 and up to 100"),
         ("max_population_risk", "101", "a percentage from 0 to 100"),
     ],
 )
 def test_what_cannot_be_meant_is_refused_with_what_is_allowed(name: str, typed: str, words: str):
-    with pytest.raises(InputError, match=re.escape(f"{FIELDS[name].label}: {words}")):
+    with pytest.raises(InputError, match=re.escape(f"{FIELDS[name].asked.label}: {words}")):
         FIELDS[name].read([typed])
 
 
 def test_every_number_has_words_for_being_set_and_for_being_left_empty():
     for field in FIELDS.values():
         if field.kind in ("count", "share", "number"):
-            assert "{}" in field.says
-            assert field.unset or field.default is not None
-
-
-def test_what_a_number_may_be_is_what_the_command_takes():
-    params = {str(p.name): p.type for p in release.params}
-    for name in ("absences", "max_suppressed", "k", "max_features"):
-        field, kind = FIELDS[name], params[name]
-        most = getattr(kind, "max", None)
-        assert getattr(kind, "min", 0) == field.least
-        assert most in (None, field.most)
+            assert "{}" in field.asked.says
+            assert field.asked.unset or field.default is not None
 
 
 @pytest.mark.parametrize(
@@ -123,7 +114,6 @@ def test_either_way_to_know_the_population_allows_a_limit(more):
 class Opened:
     """A server with one open folder."""
 
-    fields = offered(["k", "population"])
     place = AppState.place
 
     def __init__(self, folder: Path) -> None:
@@ -139,7 +129,7 @@ def test_a_register_is_a_file_in_a_folder_that_is_open(tmp_path):
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "all.csv").write_text("a\n1\n")
     (tmp_path / "out.csv").write_text("a\n1\n")
-    found = asked_for(tmp_path / "in", "all.csv")
+    found = {n: v for n, v in asked_for(tmp_path / "in", "all.csv").items() if v}
     assert found == {"k": 5, "population": str(tmp_path / "in" / "all.csv")}
     assert asked_for(tmp_path / "in", "")["population"] is None
     with pytest.raises(InputError, match="lies outside the folders"):

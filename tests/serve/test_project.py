@@ -138,8 +138,8 @@ def test_a_change_makes_what_was_found_stale(project: Project):
 
 def test_the_suggested_release_needs_no_name_and_any_other_is_taken(project: Project):
     project.suggested = "a + b"
-    assert "--take" not in project.release_command("a + b")
-    assert project.release_command("c", "out").endswith("--take=c --out out")
+    assert "--choose-release" not in project.release_command("a + b")
+    assert project.release_command("c", "out").endswith("--choose-release=c --out out")
 
 
 def test_a_dropped_table_is_named_as_the_person_knows_it(project: Project):

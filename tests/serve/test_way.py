@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 import pytest
 
+from tamis.catalogue.methods import METHODS
 from tamis.datasets import patients
-from tamis.serve.fields import METHOD_WORDS
 from tests.long import long
 from tests.publish.hard_summaries import HOSTILE
 from tests.serve.running import Server, serving
@@ -191,7 +191,7 @@ def test_the_whole_way_on_the_demo_table_by_keyboard(
     assert "at least 7 people" in page.locator("#words").inner_text()
     looked_at(page, "4-limits")
     press(page, page.get_by_text("More limits and choices"))
-    press(page, page.get_by_label(METHOD_WORDS["front"]), "Space")  # the others take their time
+    press(page, page.get_by_label(METHODS["front"].asked), "Space")  # the others take their time
     press(page, page.get_by_role("button", name="Look for releases"))
     at(page, "work")
     other = tab()
@@ -225,7 +225,7 @@ def test_the_whole_way_on_the_demo_table_by_keyboard(
     looked_at(page, "8-published")
     assert json.loads((out / "private" / "recipe.json").read_text())["release"] == taken
     assert (out / "release.csv").read_text().splitlines()[0].split(",") == shown[:-stay]
-    assert 'take = "' in out.with_name(f"{out.name}.toml").read_text()
+    assert 'choose_release = "' in out.with_name(f"{out.name}.toml").read_text()
     with page.expect_download() as download:
         press(page, page.get_by_role("link", name="Download what is to be handed on"))
     archive = tmp_path / download.value.suggested_filename

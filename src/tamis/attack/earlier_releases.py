@@ -304,7 +304,7 @@ REFUSALS: dict[Who, str] = {
     "then, or wait until {k} like them have come",
     "both": "{few} of the earlier releases, still in the table, have nobody else like them in what "
     "attackers may know of these alone; no release can mend that. Ask for a smaller k than {k}, "
-    "or name with --beside only what was handed on",
+    "or name with --earlier only what was handed on",
 }
 """Why nothing can be released, by who is like too few others."""
 

@@ -21,25 +21,7 @@ import click
 from tamis import __version__
 from tamis.cli.memory import cannot_start, is_short, too_little
 from tamis.errors import TamisError, TamisWarning
-
-COMMANDS = {
-    "demo": "tamis.cli.release:demo",
-    "init": "tamis.cli.init:init",
-    "audit": "tamis.cli.audit:audit",
-    "release": "tamis.cli.release:release",
-    "verify": "tamis.cli.verify:verify",
-    "serve": "tamis.cli.serve:serve",
-    "select": "tamis.cli.select:select",
-    "coarsen": "tamis.cli.coarsen:coarsen",
-    "ladder": "tamis.cli.coarsen:ladder",
-    "perturb": "tamis.cli.perturb:perturb",
-    "choose": "tamis.cli.choose:choose",
-    "attack": "tamis.cli.attack:attack",
-    "rules": "tamis.cli.rules:rules",
-    "retain": "tamis.cli.rules:retain",
-    "curve": "tamis.cli.rules:curve",
-}
-"""The whole job first, then its single steps."""
+from tamis.options.commands import COMMANDS
 
 
 class LazyGroup(click.Group):
@@ -73,7 +55,7 @@ def all_commands() -> Iterator[click.Command]:
 
 @click.group(
     cls=LazyGroup,
-    homes=COMMANDS,
+    homes={name: command.home for name, command in COMMANDS.items()},
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: 0 done; 1 the request cannot be met; 2 wrong usage or unreadable input.",
 )

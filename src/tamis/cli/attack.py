@@ -9,16 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from tamis.catalogue.methods import DP
-from tamis.cli.options import (
-    Names,
-    Shares,
-    command,
-    given_ladders,
-    ladder_options,
-    option,
-    seed_option,
-    table_options,
-)
+from tamis.cli.options import command, given_ladders
 from tamis.cli.table_source import TableSource
 from tamis.cli.terminal import console, escape, print_json, print_understood, progress, rich_table
 from tamis.errors import CannotMeet, InputError
@@ -32,34 +23,8 @@ if TYPE_CHECKING:
     from tamis.table import Table
 
 
-@command()
-@table_options
+@command("attack")
 @click.argument("release")
-@option("--control", metavar="FILE", help="People who are not in the release.")
-@option(
-    "--secret", metavar="COL", help="What attackers infer.", show_default="the sensitive column"
-)
-@option("--known", type=Names(), help="What they know.", show_default="the quasi-identifiers")
-@option(
-    "--errors",
-    type=Shares(),
-    default=(0.1, 0.3),
-    help="Shares of known values that are missing or wrong.",
-)
-@option(
-    "--people",
-    type=click.IntRange(4),
-    default=1000,
-    help="The most people to try each attacker on.",
-)
-@option(
-    "--shadows",
-    type=click.IntRange(4),
-    default=100,
-    help="Synthetic rows: how often they are drawn again with, and without, one person.",
-)
-@ladder_options
-@seed_option
 def attack(
     source: TableSource,
     release: str,

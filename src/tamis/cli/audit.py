@@ -6,13 +6,10 @@ import warnings
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from tamis.cli.options import command, engine_options, named_engine, option, table_options
+from tamis.cli.options import command, named_engine
 from tamis.cli.population import (
     PopulationOptions,
     in_population,
-    population_options,
     print_population,
 )
 from tamis.cli.table_source import TableSource
@@ -54,17 +51,7 @@ _SETS = 3
 """The sets of columns that are named."""
 
 
-@command()
-@table_options
-@population_options
-@option("--missing-matches", is_flag=True, help="With --weight: a missing value matches anything.")
-@option(
-    "--combine",
-    type=click.IntRange(1),
-    help="Single people out by up to this many columns.",
-    show_default="as many as take a few seconds",
-)
-@engine_options
+@command("audit")
 def audit(
     source: TableSource,
     engine: EngineOptions,

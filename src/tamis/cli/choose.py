@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tamis.cli.options import OutputFile, command, common_options, option
+from tamis.cli.options import command
 from tamis.cli.terminal import console, escape, nearness, print_json, rich_table
 from tamis.errors import InputError
 
@@ -18,30 +18,8 @@ if TYPE_CHECKING:
 _SHOWN = 40
 
 
-@command()
+@command("choose")
 @click.argument("scores")
-@option(
-    "--factor",
-    multiple=True,
-    required=True,
-    metavar="NAME:max|min",
-    help="A column that counts, and which direction is better; may be repeated.",
-)
-@option(
-    "--weights",
-    metavar="NAME=N,...",
-    help="Numbers or ratios.",
-    show_default="performance=.5,privacy=.25,size=.25; equal for other factors",
-)
-@option("--name", metavar="COL", help="What names a candidate.", show_default="the first text")
-@option(
-    "--plot",
-    type=OutputFile(),
-    metavar="FILE.svg",
-    help="Draw which candidate wins for which weights (three factors).",
-)
-@option("--ties", metavar="COL", help="The smallest wins a tie.", show_default="size or features")
-@common_options
 def choose(
     scores: str,
     factor: tuple[str, ...],

@@ -6,25 +6,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from tamis.cli.options import (
-    OutputFile,
-    command,
-    diversity_options,
-    given_ladders,
-    ladder_options,
-    likeness_options,
-    option,
-    promise,
-    table_options,
-)
+from tamis.cli.options import command, given_ladders
 from tamis.cli.population import (
     check_register,
-    presence_option,
     presence_words,
     read_register,
-    register_option,
 )
 from tamis.cli.table_source import TableSource
 from tamis.cli.terminal import bar, console, escape, print_json, rich_table
@@ -39,9 +25,6 @@ if TYPE_CHECKING:
     from tamis.flow import Outcome
     from tamis.table import Table
 
-METRICS = ("loss", "loss_arith", "discernability", "aecs", "precision", "height", "entropy",
-           "normentropy")  # fmt: skip
-
 LIMITS = (
     *("k", "l", "t", "l_kind", "c", "alpha", "beta", "beta_kind", "delta_disclosure"),
     *("max_risk", "max_average_risk"),
@@ -50,40 +33,7 @@ MOST_LABELS = 25
 """The most labels of a level that are printed; --json gives all."""
 
 
-@command()
-@table_options
-@ladder_options
-@promise("--k", type=click.IntRange(1), default=5, help="The fewest who look alike.")
-@diversity_options
-@likeness_options
-@promise(
-    "--max-suppressed",
-    type=click.FloatRange(0, 1),
-    default=0.0,
-    metavar="SHARE",
-    help="The largest share of the rows that may be left out.",
-)
-@option(
-    "--metric",
-    type=click.Choice(METRICS),
-    default="loss",
-    help="What to minimise.",
-)
-@option(
-    "--search",
-    type=click.Choice(["exact", "local", "learning"]),
-    default="exact",
-    help="One level per column, intervals for each class, or by what is kept and told.",
-)
-@option(
-    "--split-by",
-    type=click.Choice(["range", "target"]),
-    default="range",
-    help="local: cut the widest column, or what teaches most.",
-)
-@register_option
-@presence_option
-@option("--output", "-o", type=OutputFile(), metavar="FILE", help="Where to write the table.")
+@command("coarsen")
 def coarsen(
     source: TableSource,
     ladder: tuple[str, ...],
@@ -251,16 +201,7 @@ def _score_words(found: Coarsened) -> str:
     )
 
 
-@command()
-@table_options
-@option("--column", required=True, metavar="COL", help="The column to show.")
-@ladder_options
-@promise(
-    "--k",
-    type=click.IntRange(1),
-    default=5,
-    help="The fewest people in a group, where tamis makes the ladder.",
-)
+@command("ladder")
 def ladder(
     source: TableSource,
     column: str,

@@ -5,13 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import click
-
-from tamis.cli.options import POSITIVE, option, with_options
 from tamis.errors import InputError
 from tamis.files import load_toml
 
@@ -139,32 +135,6 @@ def _sparse(source: TableSource, public: Public, from_data: bool) -> Table:
     source.check_size(records)
     target = None if records.labels is None else records.target
     return Table(records.frame(), Roles(target=target))
-
-
-private = partial(option, section="Differential privacy")
-"""An option about rows drawn with differential privacy."""
-spending_options = with_options(
-    [
-        private(
-            "--max-rows-per-person",
-            type=click.IntRange(1),
-            help="The most rows used per person; others are left out at random.",
-            show_default="1",
-        ),
-        private(
-            "--ledger",
-            metavar="FILE",
-            help="The file that adds up what is spent.",
-            show_default="tamis-ledger.json beside TABLE",
-        ),
-        private(
-            "--max-epsilon",
-            type=POSITIVE,
-            help="The most to spend on TABLE in total, according to the ledger.",
-        ),
-    ]
-)
-"""Give a command the options for rows per person and for what may be spent."""
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tamis.catalogue.methods import BY_DEFAULT
 from tamis.catalogue.models import MODELS
-from tamis.cli.options import OutputFile, command, option, table_options
+from tamis.cli.options import command
 from tamis.cli.table_source import TableSource
 from tamis.errors import InputError, plural
 from tamis.files import in_toml
@@ -18,17 +18,7 @@ if TYPE_CHECKING:
     from tamis.table import Table
 
 
-@command()
-@table_options
-@option(
-    "--output",
-    "-o",
-    type=OutputFile(),
-    metavar="FILE.toml",
-    default="tamis.toml",
-    help="Where to write it.",
-)
-@option("--force", is_flag=True, help="Replace a file of that name.")
+@command("init")
 def init(source: TableSource, output: str, force: bool, as_json: bool, quiet: bool) -> None:
     """Write a commented configuration file for a table.
 

@@ -1,4 +1,4 @@
-"""The options that commands share.
+"""Commands made from the table of options, and what their values become.
 
 Nothing heavy is imported here: `tamis --help` must stay light.
 """
@@ -8,7 +8,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
-from functools import partial, reduce, wraps
+from functools import wraps
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,48 +17,43 @@ import click
 
 from tamis.cli.table_source import ELSEWHERE, TableSource
 from tamis.errors import InputError, TamisWarning, did_you_mean, listed
+from tamis.option import GENERAL, NUMBERS, Option, as_flag
+from tamis.options.commands import all_options, options_of
+from tamis.options.reading import CONFIG, QUIET
+from tamis.options.release import PROGRAM
 
 if TYPE_CHECKING:
     from tamis.coarsen.ladder import Ladder
     from tamis.engine import EngineName, EngineOptions
 
-Command = Callable[..., Any]
-Decorator = Callable[[Command], Command]
-OWN, GENERAL = "Options", "General"
 LAST = ("The table", "Large tables", GENERAL)
 """The sections of a help that many commands have: after those of its own."""
-METAVARS = {"integer": "N", "integer range": "N", "float": "X", "float range": "X"}
-PROGRAM = "python"
-"""The option that names a program to run."""
 
 
-class SectionOption(click.Option):
-    """An option that shows its default, in a section of the help."""
-
-    def __init__(self, *args: Any, section: str = OWN, **settings: Any) -> None:
-        super().__init__(*args, **{"show_default": True, **settings})
-        self.section = section
-        self.metavar = self.metavar or METAVARS.get(self.type.name)
+# What is typed becomes a value.
 
 
-class SectionCommand(click.Command):
-    """A command whose help lists the options by section."""
+class NumberOf(click.ParamType[int | float]):
+    """A number of the kind and in the range of its option."""
 
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        found: dict[str, list[tuple[str, str]]] = {}
-        for param in self.get_params(ctx):
-            if isinstance(param, click.Option) and (record := param.get_help_record(ctx)):
-                found.setdefault(getattr(param, "section", GENERAL), []).append(record)
-        for title in sorted(found, key=lambda each: LAST.index(each) if each in LAST else -1):
-            with formatter.section(title):
-                formatter.write_dl(found[title])
+    def __init__(self, option: Option) -> None:
+        self.option = option
+        self.name = "N" if option.kind == "count" else "X"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> int | float:
+        return self.option.read_number(value, self.option.flag)
 
 
-option = partial(click.option, cls=SectionOption)
+class ChoiceOf(click.Choice[str]):
+    """One of the choices of its option."""
 
+    def __init__(self, option: Option) -> None:
+        super().__init__(option.choices)
+        self.option = option
 
-def command() -> Callable[[Command], SectionCommand]:
-    return click.command(cls=SectionCommand)
+    def convert(self, value: Any, param: Any, ctx: Any) -> str:
+        self.option.check(value, self.option.flag)
+        return str(value)
 
 
 class Names(click.ParamType[tuple[str, ...]]):
@@ -68,12 +64,18 @@ class Names(click.ParamType[tuple[str, ...]]):
     def convert(self, value: Any, param: Any, ctx: Any) -> tuple[str, ...]:
         if isinstance(value, str):
             return tuple(part.strip() for part in value.split(",") if part.strip())
-        if param.name == "target_bins":  # of a configuration file: a number, or a list of them
-            numbers = value if isinstance(value, list | tuple) else [value]
-            return tuple(map(str, numbers))
         if not isinstance(value, Iterable) or not all(isinstance(v, str) for v in value):
-            raise InputError(f"--{param.name.replace('_', '-')} takes names separated by commas")
+            raise InputError(f"{as_flag(param.name)} takes names separated by commas")
         return tuple(value)
+
+
+class Bins(Names):
+    """The same of numbers; a file may have one number, or a list of them."""
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[str, ...]:
+        if isinstance(value, str):
+            return super().convert(value, param, ctx)
+        return tuple(map(str, value if isinstance(value, list | tuple) else [value]))
 
 
 class Shares(click.ParamType[tuple[float, ...]]):
@@ -87,8 +89,28 @@ class Shares(click.ParamType[tuple[float, ...]]):
             return tuple(float(part) for part in parts)
         except (TypeError, ValueError):
             raise InputError(
-                f"--{param.name.replace('_', '-')} takes shares separated by commas, such as .1,.3"
+                f"{as_flag(param.name)} takes shares separated by commas, such as .1,.3"
             ) from None
+
+
+class Weights(click.ParamType[dict[str, float]]):
+    """Weights such as performance=.5,privacy=.5, or a table of them in a configuration file."""
+
+    name = "name=w,..."
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> dict[str, float]:
+        parts = value.items() if isinstance(value, Mapping) else _pairs(str(value))
+        try:
+            return {str(name): float(number) for name, number in parts}
+        except (TypeError, ValueError):
+            raise InputError(
+                f"{as_flag(param.name)} takes the form NAME=0.5,NAME=0.25, got {value!r}"
+            ) from None
+
+
+def _pairs(text: str) -> list[tuple[str, str]]:
+    parts = [part.rpartition("=") for part in text.split(",")]
+    return [(name.strip(), number) for name, _, number in parts]
 
 
 class OutputFile(click.ParamType[str]):
@@ -103,189 +125,197 @@ class OutputFile(click.ParamType[str]):
         return str(value)
 
 
+class TableOfFile(click.ParamType[dict[str, Any]]):
+    """A table of settings, which only a configuration file can give."""
+
+    name = "TABLE"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> dict[str, Any]:
+        if not isinstance(value, Mapping):
+            raise InputError(
+                f"--{param.name} takes no value; write a table [{param.name}] in the file given "
+                "with --config"
+            )
+        return dict(value)
+
+
+_TYPES: Mapping[str, click.ParamType[Any]] = {
+    "text": click.STRING,
+    "names": Names(),
+    "bins": Bins(),
+    "shares": Shares(),
+    "weights": Weights(),
+    "output": OutputFile(),
+    "table": TableOfFile(),
+    "flag": click.BOOL,
+}
+
+
+def type_of(option: Option) -> click.ParamType[Any]:
+    """What turns a text of the command line, or a value of a file, into that of an option."""
+    if option.kind in NUMBERS:
+        return NumberOf(option)
+    return ChoiceOf(option) if option.kind == "choice" else _TYPES[option.kind]
+
+
 def check_table_file(output: str | None) -> None:
     """Before any work is done: a written table is csv or parquet."""
     if output and Path(output).suffix not in (".csv", ".parquet"):
         raise InputError(f"--output writes .csv or .parquet, got {Path(output).name}")
 
 
-def _load_config(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
-    if value is None:
-        return
-    from tamis.files import load_toml
-
-    content = load_toml(value, "--config")
-    given = {key.replace("-", "_"): entry for key, entry in content.items()}
-    known = _known_options()
-    _refuse_programs(value, given)
-    if "ladders" in given:
-        from tamis.read.schema import ladder_tables
-
-        given["ladders"] = ladder_tables(value, given["ladders"])
-    if unknown := [key for key in given if key not in known]:
-        meant = did_you_mean(unknown[0], known) or f"; known are {', '.join(sorted(known))}"
-        raise InputError(f"{value}: there is no option {listed(unknown)}{meant}")
-    ctx.default_map = {**(ctx.default_map or {}), **given}
+# Options and their help.
 
 
-def _refuse_programs(file: str, given: Mapping[str, Any]) -> None:
-    """A file may come from anybody: a program to run is only accepted on the command line."""
-    tables = [given, *(entry for entry in given.values() if isinstance(entry, Mapping))]
-    if any(PROGRAM in {str(key).replace("-", "_") for key in table} for table in tables):
-        raise InputError(
-            f"{file}: {PROGRAM} names a program to run, which a file must not do; pass "
-            f"--{PROGRAM} FILE on the command line"
+class TableOption(click.Option):
+    """An option of the table, as click takes it; former spellings are parsed and not shown."""
+
+    def __init__(self, option: Option) -> None:
+        flag = option.kind == "flag"
+        super().__init__(
+            [option.dest, option.flag, *([option.short] if option.short else [])],
+            type=None if flag else type_of(option),
+            is_flag=flag or None,
+            **({} if option.default is None else {"default": option.default}),
+            multiple=option.multiple,
+            required=option.required,
+            hidden=option.hidden,
+            help=option.help,
+            metavar=option.metavar or None,
+            **_AT_ONCE.get(option.name, {}),
+        )
+        self.option = option
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        shown = self.opts
+        self.opts = [*shown, *map(as_flag, self.option.old)]
+        super().add_to_parser(parser, ctx)
+        self.opts = shown
+
+    def help_line(self, ctx: click.Context, *, ranges: bool) -> tuple[str, str]:
+        """The flags and what they mean; `ranges` adds which numbers may be given."""
+        option = self.option
+        value = "" if self.is_flag else f" {self.make_metavar(ctx)}"
+        default = option.otherwise or _shown(option.default)
+        notes = [
+            f"default: {default}" if default else "",
+            _range(option) if ranges else "",
+            "required" if option.required else "",
+        ]
+        said = "; ".join(note for note in notes if note)
+        flags = ", ".join(sorted(self.opts, key=len))
+        return f"{flags}{value}", f"{option.help}{f'  [{said}]' if said else ''}"
+
+
+def _shown(default: Any) -> str:
+    if isinstance(default, tuple):
+        return ", ".join(map(str, default))
+    return "" if default is None else str(default)
+
+
+def _range(option: Option) -> str:
+    low = option.least if option.above is None else option.above
+    high = option.most if option.below is None else option.below
+    before = "" if low is None else f"{low:g}{'<=' if option.above is None else '<'}"
+    after = "" if high is None else f"{'<=' if option.below is None else '<'}{high:g}"
+    if before and not after:
+        return f"x{'>=' if option.above is None else '>'}{low:g}"
+    return f"{before}x{after}" if before or after else ""
+
+
+def _print_all(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    if value and isinstance(ctx.command, TableCommand):
+        click.echo(ctx.command.complete_help(ctx))
+        ctx.exit()
+
+
+class TableCommand(click.Command):
+    """A command whose help lists the usual options by section; `--help-all` lists the others."""
+
+    complete = False
+    """Whether the help that is being printed lists all options."""
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        params = super().get_params(ctx)
+        if not any(option.rare for option in _visible(self)):
+            return params
+        more = click.Option(
+            ["--help-all"],
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=_print_all,
+            help="Show all options and exit.",
+        )
+        return [*params, more]
+
+    def complete_help(self, ctx: click.Context) -> str:
+        self.complete = True
+        try:
+            return self.get_help(ctx)
+        finally:
+            self.complete = False
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        found: dict[str, list[tuple[str, str]]] = {}
+        for param in self.get_params(ctx):
+            if isinstance(param, TableOption):
+                if not param.hidden and (self.complete or not param.option.rare):
+                    line = param.help_line(ctx, ranges=self.complete)
+                    found.setdefault(param.option.section, []).append(line)
+            elif isinstance(param, click.Option) and (record := param.get_help_record(ctx)):
+                found.setdefault(GENERAL, []).append(record)
+        for title in sorted(found, key=lambda each: LAST.index(each) if each in LAST else -1):
+            with formatter.section(title):
+                formatter.write_dl(found[title])
+
+
+def _visible(command: click.Command) -> list[Option]:
+    params = (param for param in command.params if isinstance(param, TableOption))
+    return [param.option for param in params if not param.hidden]
+
+
+Callback = Callable[..., Any]
+
+
+def command(name: str, *, table: bool = True) -> Callable[[Callback], TableCommand]:
+    """Make a command of a function, with the options that the table lists for it.
+
+    A function with a parameter `source` gets TABLE and the options of reading as one `TableSource`,
+    one with `engine` those of engines as `EngineOptions`. `table` says whether TABLE must be named.
+    """
+
+    def make(function: Callback) -> TableCommand:
+        options = [TableOption(option) for option in options_of(name)]
+        wants = signature(function).parameters
+        callback = function
+        params: list[click.Parameter] = []
+        if "source" in wants:
+            callback = _with_source(callback)
+            params = [click.Argument(["table"], required=table)]
+        if "engine" in wants:
+            callback = _with_engine(callback)
+        own = list(reversed(getattr(function, "__click_params__", [])))
+        return TableCommand(
+            name.rpartition(" ")[2],
+            callback=callback,
+            params=[*params, *own, *options],
+            help=function.__doc__,
         )
 
-
-def _known_options() -> set[str]:
-    from tamis.cli import all_commands
-
-    params = [p for command in all_commands() for p in command.params]
-    return {str(p.name) for p in params if isinstance(p, click.Option)}
+    return make
 
 
-def _silence(ctx: click.Context, param: click.Parameter, value: bool) -> bool:
-    if value:
-        warnings.simplefilter("ignore", TamisWarning)
-    return value
-
-
-_reading = partial(option, section="The table")
-_names = partial(_reading, type=Names(), default=())
-_READING = [
-    _reading("--target", metavar="COL", help="What a recipient will learn to predict."),
-    _names(
-        "--target-bins",
-        metavar="N|x,y",
-        help="Classes of a target of numbers: how many, or where they end.",
-    ),
-    _reading(
-        "--sensitive", metavar="COL", help="What must stay hard to guess.", show_default="target"
-    ),
-    _names("--quasi", help="What an attacker may know.", show_default="all features"),
-    _names("--identifier", help="Columns that say who is who; never released."),
-    _names("--person", help="Which of these identify people.", show_default="all"),
-    _reading("--row-is-person", is_flag=True, help="Every row is a different person."),
-    _reading("--exact-identifiers", is_flag=True, help="p1 and P1 are two people, not one."),
-    _names("--drop", help="Columns to ignore."),
-    _reading("--drop-unlabelled", is_flag=True, help="Leave out rows without a label."),
-    _names("--feature", help="Ordinary columns that look like keys."),
-    _reading(
-        "--weight",
-        metavar="COL",
-        help="How many of the population each row stands for; not released.",
-    ),
-    _reading(
-        "--missing", multiple=True, metavar="TEXT", help="Text that means missing; may be repeated."
-    ),
-    _reading("--schema", metavar="FILE.toml", help="Types, roles and 0/1 encoding."),
-    _reading(
-        "--format",
-        metavar="NAME",
-        help="csv, tsv, parquet, arrow, sav, dta, sas, excel, svm or basket.",
-        show_default="by the name of the file",
-    ),
-    _reading(
-        "--encoding",
-        metavar="NAME",
-        help="Of text files: utf-8, windows-1252, ...",
-        show_default="found in the file",
-    ),
-    _reading(
-        "--separator",
-        metavar="CHAR",
-        help="Between cells or items of text files: , ; tab or another.",
-        show_default="found in the file",
-    ),
-    _reading(
-        "--decimal",
-        metavar="MARK",
-        help="Of numbers in text files: point or comma.",
-        show_default="found in the file",
-    ),
-    _reading(
-        "--thousands",
-        metavar="MARK",
-        help="Between thousands: point, comma, space, apostrophe or none.",
-        show_default="found in the file",
-    ),
-    _reading(
-        "--dates",
-        metavar="ORDER",
-        help="Of dates in text files: dmy, mdy or ymd.",
-        show_default="found in the file",
-    ),
-    _names("--long", metavar="ENTITY,FEATURE", help="The columns of a long table."),
-    _reading("--labels", metavar="FILE", help="The labels of baskets or of a long table."),
-    _names("--label-item", help="Items that are labels."),
-]
-_general = partial(option, section=GENERAL)
-_COMMON = [
-    _general(
-        "--config",
-        metavar="FILE.toml",
-        is_eager=True,
-        expose_value=False,
-        callback=_load_config,
-        help="A file with any of these options; flags override it.",
-    ),
-    _general("--json", "as_json", is_flag=True, help="Print one JSON document on stdout."),
-    _general(
-        "--quiet", is_flag=True, is_eager=True, callback=_silence, help="No notes, no progress."
-    ),
-]
-
-
-def table_options(command: Command | None = None, *, required: bool = True) -> Any:
-    """Give a command the options of a table; it gets them as one `source`."""
-    if command is None:
-        return lambda command: table_options(command, required=required)
-
+def _with_source(command: Callback) -> Callback:
     @wraps(command)
     def gathered(**given: Any) -> Any:
         source = TableSource(**{f.name: given.pop(f.name) for f in fields(TableSource)})
         return command(source=source, **given)
 
-    read = with_options(_READING)(gathered)
-    return click.argument("table", required=required)(common_options(read))
+    return gathered
 
 
-_large = partial(option, section="Large tables")
-_ENGINE = [
-    _large(
-        "--engine",
-        type=click.Choice(["auto", "memory", "polars", "duckdb", "spark"]),
-        default="auto",
-        help="What counts the rows; auto: memory, or DuckDB for a table too large for it.",
-    ),
-    _large("--memory", default="4GB", metavar="SIZE", help="The most memory for DuckDB."),
-    _large(
-        "--scratch", metavar="DIR", help="For intermediate results.", show_default="the system's"
-    ),
-]
-_SAMPLING = [
-    _large(
-        "--sample",
-        type=click.IntRange(100),
-        default=50_000,
-        help="With an engine: the rows that models are trained on.",
-    ),
-    _large("--spark-master", default="local[2]", metavar="URL", help="The Spark cluster."),
-]
-
-
-def engine_options(command: Command) -> Command:
-    """Give a command the options of engines; it gets them as one `engine`."""
-    return with_options([*_ENGINE, *_SAMPLING])(_with_engine(command))
-
-
-def recount_options(command: Command) -> Command:
-    """Give a command that only counts the options of engines, also as one `engine`."""
-    return with_options(_ENGINE)(_with_engine(command))
-
-
-def _with_engine(command: Command) -> Command:
+def _with_engine(command: Callback) -> Callback:
     @wraps(command)
     def gathered(**given: Any) -> Any:
         from tamis.engine import EngineOptions
@@ -294,6 +324,77 @@ def _with_engine(command: Command) -> Command:
         return command(engine=EngineOptions(**said), **given)
 
     return gathered
+
+
+# Options of a configuration file.
+
+
+def _load_config(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
+    if value is None:
+        return
+    from tamis.files import load_toml
+
+    content = load_toml(value, CONFIG.flag)
+    given = {key.replace("-", "_"): entry for key, entry in content.items()}
+    _refuse_programs(value, given)
+    if "ladders" in given:
+        from tamis.read.schema import ladder_tables
+
+        given["ladders"] = ladder_tables(value, given["ladders"])
+    own = _visible_and_hidden(ctx.command)
+    ctx.default_map = {**(ctx.default_map or {}), **named_once(value, given, own)}
+
+
+def _visible_and_hidden(command: click.Command) -> list[Option]:
+    return [param.option for param in command.params if isinstance(param, TableOption)]
+
+
+def named_once(file: str, given: Mapping[str, Any], own: Sequence[Option]) -> dict[str, Any]:
+    """The entries of a file as a command calls them; an error for one that no command has.
+
+    >>> from tamis.options.commands import options_of
+    >>> named_once("tamis.toml", {"take": "job", "k": 3}, options_of("release"))
+    {'take': 'job', 'k': 3}
+    """
+    known = {name for _, option in all_options() for name in option.spellings}
+    if unknown := [key for key in given if key not in known]:
+        names = sorted({option.name for _, option in all_options()})
+        meant = did_you_mean(unknown[0], known) or f"; known are {', '.join(names)}"
+        raise InputError(f"{file}: there is no option {listed(unknown)}{meant}")
+    dests = {name: option for option in own for name in option.spellings}
+    found: dict[str, Any] = {}
+    for key, entry in given.items():
+        dest = dests[key].dest if key in dests else key
+        if dest in found:
+            raise InputError(f"{file}: {listed(dests[key].spellings)} are one option; give it once")
+        found[dest] = entry
+    return found
+
+
+def _refuse_programs(file: str, given: Mapping[str, Any]) -> None:
+    """A file may come from anybody: a program to run is only accepted on the command line."""
+    tables = [given, *(entry for entry in given.values() if isinstance(entry, Mapping))]
+    if any(PROGRAM.name in {str(key).replace("-", "_") for key in table} for table in tables):
+        raise InputError(
+            f"{file}: {PROGRAM.name} names a program to run, which a file must not do; pass "
+            f"{PROGRAM.flag} FILE on the command line"
+        )
+
+
+def _silence(ctx: click.Context, param: click.Parameter, value: bool) -> bool:
+    if value:
+        warnings.simplefilter("ignore", TamisWarning)
+    return value
+
+
+_AT_ONCE: Mapping[str, dict[str, Any]] = {
+    CONFIG.name: {"is_eager": True, "expose_value": False, "callback": _load_config},
+    QUIET.name: {"is_eager": True, "callback": _silence},
+}
+"""Options that are read before the others."""
+
+
+# What options become.
 
 
 def named_engine(
@@ -316,54 +417,6 @@ def named_engine(
     return name
 
 
-def common_options(command: Command) -> Command:
-    """Give a command `--config`, `--json` and `--quiet`."""
-    return with_options(_COMMON)(command)
-
-
-def with_options(options: Sequence[Decorator]) -> Decorator:
-    """Give a command some options, in their order."""
-
-    def give(command: Command) -> Command:
-        return reduce(lambda made, option: option(made), reversed(options), command)
-
-    return give
-
-
-class TableOfFile(click.ParamType[dict[str, Any]]):
-    """A table of settings, which only a configuration file can give."""
-
-    name = "TABLE"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> dict[str, Any]:
-        if not isinstance(value, Mapping):
-            raise InputError(
-                f"--{param.name} takes no value; write a table [{param.name}] in the file given "
-                "with --config"
-            )
-        return dict(value)
-
-
-ladder_options = with_options(
-    [
-        option(
-            "--ladder",
-            multiple=True,
-            metavar="COL=FILE",
-            help="A csv file with coarser forms of a column's values.",
-        ),
-        option(
-            "--ladders",
-            type=TableOfFile(),
-            default=None,
-            hidden=True,
-            help="The table [ladders] of a configuration file.",
-        ),
-    ]
-)
-"""Give a command `--ladder`, and `[ladders]` in its configuration file."""
-
-
 def given_ladders(
     source: TableSource, ladder: Sequence[str], ladders: Mapping[str, Any] | None
 ) -> dict[str, Ladder]:
@@ -377,93 +430,3 @@ def given_ladders(
             raise InputError("--ladder takes COL=FILE, such as --ladder age=age.csv")
         described[column] = {"file": file}
     return {column: ladder_from(column, how) for column, how in described.items()}
-
-
-SEED = click.IntRange(0)
-seed_option = _general("--seed", type=SEED, default=0, help="For all random draws but secret ones.")
-secret_seed_option = _general(
-    "--seed", type=SEED, help="Repeat a secret draw.", show_default="a new secret"
-)
-force_option = option("--force", is_flag=True, help="Replace an earlier release of that name.")
-model_options = with_options(
-    [
-        option("--test", metavar="FILE", help="Held-out original rows, for model measures."),
-        option("--positive", metavar="LABEL", help="The label whose F-measure is reported."),
-    ]
-)
-"""Give a command the rows that models are tested on."""
-
-promise = partial(option, section="Promises")
-"""An option that says what must hold for people who look alike."""
-_SOME = click.FloatRange(0, 1, min_open=True)
-POSITIVE = click.FloatRange(0, min_open=True)
-diversity_options = with_options(
-    [
-        # Its range is checked where it is asked for, by one rule in words.
-        promise("--l", type=int, help="The fewest sensitive values among people alike."),
-        promise(
-            "--l-kind",
-            type=click.Choice(["distinct", "entropy", "recursive"]),
-            default="distinct",
-            help="How sensitive values are counted for --l.",
-        ),
-        promise("--c", type=POSITIVE, default=3.0, help="For --l-kind recursive."),
-        promise(
-            "--t",
-            type=click.FloatRange(0, 1),
-            help="How far sensitive values of people alike may be from everybody's.",
-        ),
-    ]
-)
-"""What l and t are required of groups of people alike."""
-likeness_options = with_options(
-    [
-        promise("--alpha", type=_SOME, help="The largest share of people alike with one value."),
-        promise(
-            "--beta",
-            type=POSITIVE,
-            help="How far its share among people alike may exceed that among all.",
-        ),
-        promise(
-            "--beta-kind",
-            type=click.Choice(["basic", "enhanced"]),
-            default="basic",
-            help="enhanced: at most minus the logarithm of the share, too.",
-        ),
-        promise(
-            "--delta-disclosure",
-            type=POSITIVE,
-            help="What the logarithm of the ratio of these shares stays below.",
-        ),
-        promise("--max-risk", type=_SOME, help="The largest chance of finding a row: 1/k."),
-        promise("--max-average-risk", type=_SOME, help="The largest average of that chance."),
-    ]
-)
-"""What is required of groups of people alike, besides k, l and t."""
-
-
-def search_option(searches: Sequence[str], help: str) -> Decorator:
-    """Which search to use, the first by default."""
-    return option(
-        "--search",
-        default=searches[0],
-        type=click.Choice(searches),
-        help=help,
-    )
-
-
-def writing_options(drawn: str) -> Decorator:
-    """Where to write, what to draw and the seed."""
-    return with_options(
-        [
-            option(
-                "--output",
-                "-o",
-                type=OutputFile(),
-                metavar="FILE",
-                help="Write the projected table (csv or parquet).",
-            ),
-            option("--plot", type=OutputFile(), metavar="FILE.svg", help=f"Draw {drawn}."),
-            seed_option,
-        ]
-    )

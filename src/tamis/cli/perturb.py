@@ -10,34 +10,21 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import click
-
 from tamis.cli.dp import (
     Public,
     ledger_path,
-    private,
     public_bounds,
     read_public,
     spending,
-    spending_options,
     spending_words,
     total,
 )
-from tamis.cli.options import (
-    POSITIVE,
-    Names,
-    OutputFile,
-    check_table_file,
-    command,
-    option,
-    secret_seed_option,
-    table_options,
-)
-from tamis.cli.release import Weights
+from tamis.cli.options import check_table_file, command
 from tamis.cli.table_source import TableSource
 from tamis.cli.terminal import console, print_json
 from tamis.errors import InputError, TamisWarning, plural
 from tamis.files import written
+from tamis.options.steps import PERTURBING
 from tamis.publish.figures import count_words, percent
 
 if TYPE_CHECKING:
@@ -49,11 +36,6 @@ if TYPE_CHECKING:
     from tamis.table import Table
 
 
-CHOICE = click.Choice
-METHODS = (
-    *("uniform", "gaussian", "flip", "microaggregate", "suppress", "swap", "pram"),
-    *("dp-histogram", "dp-marginals", "dp-partition", "dp-synthesiser"),
-)
 AT_RANDOM = ("uniform", "gaussian", "flip", "swap", "pram")
 """Methods that draw; what the dp methods draw has no seed, and the others draw nothing."""
 SECRET = "secret.json"
@@ -62,75 +44,7 @@ COUNTED = {"dp-histogram": "auto", "dp-marginals": "marginals"}
 """What counts the columns that `--features` chooses."""
 
 
-@command()
-@table_options
-@option(
-    "--method",
-    type=CHOICE(METHODS),
-    required=True,
-    help="How to alter the table.",
-)
-@option(
-    "--output",
-    "-o",
-    type=OutputFile(),
-    metavar="FILE",
-    required=True,
-    help="Where to write (csv, parquet).",
-)
-@option(
-    "--probability",
-    default=0.1,
-    help="uniform, gaussian, pram: the chance that a cell changes.",
-)
-@option("--within", default=0.05, help="swap: how far ranks move, as a share.")
-@option("--columns", type=Names(), help="Which to alter.", show_default="all features")
-@option(
-    "--k",
-    default=5,
-    type=click.IntRange(1),
-    help="flip, microaggregate, suppress: how many are alike.",
-)
-@option(
-    "--disagreement",
-    default="majority",
-    type=CHOICE(["majority", "coin"]),
-    help="flip: what a column takes on which a group disagrees.",
-)
-@option(
-    "--weights", type=Weights(), help="suppress: what a blank costs in a column.", show_default="1"
-)
-@option(
-    "--blank",
-    type=CHOICE(["value", "anything"]),
-    default="value",
-    help="suppress: what a blank counts as when rows are compared.",
-)
-@private("--epsilon", type=POSITIVE, help="What the release may cost; the dp methods need it.")
-@private("--bounds", metavar="FILE.toml", help="Public ranges and values of the columns.")
-@private("--bounds-from-data", is_flag=True, help="Take bounds from the data; no guarantee.")
-@private("--bins", type=click.IntRange(1), help="Intervals of a column of numbers.")
-@private("--rows", type=click.IntRange(1), help="dp-partition: the number of rows, if public.")
-@private(
-    "--neighbours",
-    default="add-remove",
-    type=CHOICE(["add-remove", "substitute"]),
-    help="Which tables must look alike.",
-)
-@private(
-    "--features",
-    type=click.IntRange(1),
-    help="dp-histogram, dp-marginals: how many columns of 0 and 1 to choose.",
-)
-@private(
-    "--mechanism",
-    default="exponential",
-    type=CHOICE(["exponential", "laplace"]),
-    help="How --features are chosen.",
-)
-@spending_options
-@private("--python", metavar="FILE", help="dp-synthesiser: a Python that has opendp[mbi].")
-@secret_seed_option
+@command("perturb")
 def perturb(
     source: TableSource, method: str, output: str, as_json: bool, quiet: bool, **options: Any
 ) -> None:
@@ -468,5 +382,5 @@ _METHODS: dict[str, Callable[[TableSource, dict[str, Any], Public], Altered]] = 
     "suppress": _suppressed,
     "swap": _swapped,
     "pram": _redrawn,
-    **{name: partial(_synthetic, method=name) for name in METHODS if name.startswith("dp")},
+    **{name: partial(_synthetic, method=name) for name in PERTURBING if name.startswith("dp")},
 }

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from tamis.cli.options import Shares, option, with_options
 from tamis.cli.table_source import TableSource
 from tamis.cli.terminal import rich_table
 from tamis.errors import InputError
@@ -22,29 +18,6 @@ if TYPE_CHECKING:
     from tamis.table import Table
 
 _NAMES = {"pitman": "Pitman", "zayatz": "Zayatz", "snb": "Chen and McNulty"}
-
-about_population = partial(option, section="The population")
-register_option = about_population(
-    "--population", metavar="FILE", help="A register of everybody, of whom the table is a sample."
-)
-presence_option = about_population(
-    "--delta-presence",
-    type=Shares(),
-    metavar="LOW,HIGH",
-    help="With --population: the chance that somebody of it is in the table.",
-)
-
-population_options = with_options(
-    [
-        register_option,
-        about_population(
-            "--sampling",
-            type=click.FloatRange(0, 1, min_open=True),
-            help="The share of the population that is in the table, such as 0.01.",
-        ),
-    ]
-)
-"""Give a command `--population` and `--sampling`."""
 
 
 def check_register(population: str | None, delta_presence: Any) -> None:

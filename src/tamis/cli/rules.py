@@ -10,15 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tamis.cli.options import (
-    Names,
-    OutputFile,
-    command,
-    model_options,
-    option,
-    seed_option,
-    table_options,
-)
+from tamis.cli.options import command
 from tamis.cli.table_source import TableSource
 from tamis.cli.terminal import (
     console,
@@ -45,40 +37,10 @@ if TYPE_CHECKING:
 
 FEW = 0.5
 """The share of rows below which a note says that given rules match few."""
-NOISES = ("uniform", "gaussian")
 THIS = "this table"
-rules_option = option(
-    "--rules",
-    "rules_file",
-    metavar="FILE",
-    help="The rules.",
-    show_default="mined from TABLE",
-)
 
 
-@command()
-@table_options
-@option(
-    "--max-depth",
-    type=click.IntRange(1),
-    default=12,
-    help="The most splits on the way to a leaf.",
-)
-@option(
-    "--min-support",
-    type=float,
-    default=0.02,
-    help="The least share of the rows that meet a rule.",
-)
-@option("--shares", is_flag=True, help="Give every label's share, not just the likeliest.")
-@option(
-    "-o",
-    "--output",
-    type=OutputFile(),
-    metavar="FILE",
-    help="Where to write them; .json gives JSON.",
-)
-@seed_option
+@command("rules")
 def rules(
     source: TableSource,
     max_depth: int,
@@ -115,30 +77,8 @@ def rules(
         click.echo(found.to_text())
 
 
-@command()
-@table_options
+@command("retain")
 @click.argument("released")
-@rules_option
-@model_options
-@option(
-    "--reading",
-    type=click.Choice(["pairs", "first", "default"]),
-    default="pairs",
-    help="All rules a row matches, the first one, or the first one with a default label.",
-)
-@option("--default", metavar="LABEL", help="That label.", show_default="the most common")
-@option(
-    "--weigh",
-    type=click.Choice(["equal", "support"]),
-    default="equal",
-    help="How much a rule counts in a mean.",
-)
-@option("--min-support", type=float, default=0.0, help="Only rules that match this share.")
-@option("--min-confidence", type=float, default=0.0, help="Only rules right this often.")
-@option("--only", type=Names(), default=(), help="Only the rules with these ids.")
-@option("--plot", type=OutputFile(), metavar="FILE.svg", help="Draw what happened to each rule.")
-@option("--top", type=click.IntRange(0), default=10, help="Rules to list.")
-@seed_option
 def retain(source: TableSource, released: str, as_json: bool, quiet: bool, **options: Any) -> None:
     """Check which rules of a table still hold in its release.
 
@@ -342,40 +282,17 @@ def _fate(change: Any) -> str:
     return f"{share}, now {percent(change.labels_after[change.majority_before])}"
 
 
-@command()
-@table_options
-@option(
-    "--method",
-    type=click.Choice(NOISES),
-    default=NOISES[0],
-    help="The noise.",
-)
-@option(
-    "--levels",
-    default="0,0.05,0.1,0.15,0.2,0.25,0.3",
-    metavar="P,P,...",
-    help="The chance that a cell changes.",
-)
-@option("--draws", default=10, type=click.IntRange(1), help="Releases at each level.")
-@rules_option
-@model_options
-@option(
-    "--beside",
-    multiple=True,
-    metavar="FILE.json",
-    help="The curve of another table, written with --json; may be repeated.",
-)
-@seed_option
+@command("curve")
 def curve(source: TableSource, as_json: bool, quiet: bool, **options: Any) -> None:
     """Measure what rising noise leaves of the rules of a table.
 
     TABLE is released several times at each level. Of the measures of these releases it says which
-    rise and fall together, in this table and over those given with --beside.
+    rise and fall together, in this table and over those given with --compare-with.
     """
     from tamis.evaluate.curve import correlations
 
     levels = _noise_levels(options["levels"])
-    others = {Path(path).name: _read_curve(path) for path in options["beside"]}
+    others = {Path(path).name: _read_curve(path) for path in options["compare_with"]}
     table = source.read_with_roles()
     with progress(not (quiet or as_json)) as tell:
         found = _measured_curve(table, source, levels, options, tell)

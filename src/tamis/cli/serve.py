@@ -6,33 +6,17 @@ import sys
 
 import click
 
-from tamis.cli.options import command, option
+from tamis.cli.options import command
 from tamis.errors import MissingExtra
 
 
-@command()
+@command("serve")
 @click.argument("table", required=False)
-@option(
-    "--port",
-    type=click.IntRange(0, 65535),
-    help="Where to listen on this machine; 0: any free one.",
-    show_default="8426 if free",
-)
-@option(
-    "--workspace",
-    metavar="DIR",
-    help="Keep tables and settings here.",
-    show_default="a folder removed at the end",
-)
-@option("--no-browser", is_flag=True, help="Only print the address.")
 def serve(table: str | None, port: int | None, workspace: str | None, no_browser: bool) -> None:
     """Open the whole flow in a browser, on this machine only.
 
     The address is the first line on stdout. Ctrl-C ends it, also in the middle of work.
     """
-    from tamis.cli.release import release
-    from tamis.serve.fields import offered
-
     try:
         from tamis.serve.server import run_server
     except ModuleNotFoundError as error:
@@ -41,8 +25,6 @@ def serve(table: str | None, port: int | None, workspace: str | None, no_browser
         raise MissingExtra(
             f"tamis serve needs {error.name}, which is not installed; pip install 'tamis[serve]'"
         ) from None
-
-    known = [str(param.name) for param in release.params]
 
     def say(address: str) -> None:
         click.echo(address)
@@ -55,6 +37,5 @@ def serve(table: str | None, port: int | None, workspace: str | None, no_browser
         workspace=workspace,
         browser=not no_browser,
         tamis=[sys.executable, "-m", "tamis.cli"],
-        fields=offered(known),
         say=say,
     )

@@ -367,7 +367,7 @@ def register_again(
 def source_again(origin: dict[str, Any], table: str | None) -> TableSource:
     """The table that a release was made from, to be read again; `table` is its new path."""
     if "source" not in origin:
-        raise InputError("the release was not made from a file, so --again cannot reproduce it")
+        raise InputError("the release was not made from a file, so --reproduce cannot reproduce it")
     lists = ("quasi", "identifier", "person", "drop", "feature", "missing", "long")
     more = ("label_item", "target_bins")
     given: dict[str, Any] = dict(origin["source"])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from tamis.cli.options import command, common_options, option, recount_options
+from tamis.cli.options import command
 
 if TYPE_CHECKING:
     from tamis.engine import EngineName, EngineOptions
@@ -16,16 +16,8 @@ if TYPE_CHECKING:
     from tamis.table import Table
 
 
-@command()
+@command("verify")
 @click.argument("folder", metavar="DIR")
-@option(
-    "--population",
-    metavar="FILE",
-    help="The register that the table was drawn from, to count delta-presence again.",
-)
-@option("--missing", multiple=True, help="With --population: text that means missing in it.")
-@recount_options
-@common_options
 def verify(
     folder: str,
     population: str | None,

@@ -26,7 +26,7 @@
     checks          measures of a written file
     unchecked       what a folder only states, and what was counted, in words
     labels          whether its cells are those that ladders give
-    read_back       the same beside the original, for `tamis retain` and `tamis release --beside`
+    read_back       the same beside the original, for `tamis retain` and `tamis release --earlier`
 
 `tamis.publish` is the name of a public function, see `tamis.publish.bundle.publish`, and of this
 package: Python puts the package there as soon as one of its modules is imported, so calling the

@@ -289,13 +289,13 @@ def format_for(wanted: str, table: Table) -> str:
         return format
     if not is_binary(table):
         raise InputError(
-            f"--write {format} is for columns of 0 and 1, and the chosen release has others; "
-            "choose --write csv or parquet"
+            f"--output-format {format} is for columns of 0 and 1, and the chosen release has "
+            "others; choose --output-format csv or parquet"
         )
     if format == "long" and table.target in (ROW, FEATURE):
         raise InputError(
             f"a long file has columns {ROW} and {FEATURE}, and the target has the same name; "
-            "choose another --write, or rename the target"
+            "choose another --output-format, or rename the target"
         )
     return format
 

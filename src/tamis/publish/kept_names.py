@@ -2,7 +2,7 @@
 
 For each row of the released file, in its order: hashes of what tells people apart, of all its
 identifiers, and of all cells of its row in the original; empty where there is no identifier. The
-recipe says which columns these are of. `tamis release --beside` finds by them who is in both.
+recipe says which columns these are of. `tamis release --earlier` finds by them who is in both.
 """
 
 from __future__ import annotations

@@ -96,7 +96,8 @@ def _dense_format(found: LargeOutcome) -> Format:
     format = found.outcome.settings.format
     if format not in ("csv", "parquet"):
         raise InputError(
-            f"a table beyond memory is written as csv or parquet, got {format!r}; give --write csv"
+            f"a table beyond memory is written as csv or parquet, got {format!r}; give "
+            "--output-format csv"
         )
     return format
 

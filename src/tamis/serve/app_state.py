@@ -14,7 +14,7 @@ from typing import Any
 from tamis.errors import InputError
 from tamis.serve import PASSING, SERVED
 from tamis.serve.access import Keys, file_name
-from tamis.serve.fields import Field, typed_ladder
+from tamis.serve.fields import typed_ladder
 from tamis.serve.project import RELEASED, Project, toml
 from tamis.serve.work import Work, Worker
 from tamis.serve.workspace import Workspace
@@ -28,8 +28,6 @@ class AppState:
     keys: Keys
     tamis: Sequence[str]
     """The program that runs a command of tamis."""
-    fields: Sequence[Field]
-    """What can be asked for."""
     opened: tuple[Path, ...]
     """The folders that the person opened: no file elsewhere is read or written."""
     first: str | None = None
@@ -178,7 +176,7 @@ class AppState:
         """Look for releases and compare them; where one is named, it is drafted."""
         await self._free_for(project)
         options = dict(project.release_options)
-        more = [] if take is None else [f"--take={take}", f"--seed={project.seed()}"]
+        more = [] if take is None else [f"--choose-release={take}", f"--seed={project.seed()}"]
         project.forget_drafts()
         project.write("tamis.toml", toml(options))
         work = self._comparing(project, options, take)

@@ -1,4 +1,4 @@
-"""What can be asked of a release: each setting with one sentence, a default, and what it means.
+"""What a page can ask of a release: options of the table, read from forms and shown in them.
 
 Ladders of coarser forms are typed as in the table ``[ladders]`` of a configuration file. Whether
 one fits its column is for `tamis ladder` to say, which runs in a process of its own.
@@ -8,18 +8,16 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
-from tamis.catalogue.methods import METHODS
-from tamis.catalogue.models import MODELS
 from tamis.errors import InputError
 from tamis.files import in_toml
+from tamis.option import NUMBERS, Asked, Option
+from tamis.options.commands import options_of
 
-Kind = Literal["count", "share", "number", "file", "one", "several"]
 MOST_LABELS = 30
 """The most groups of a level that a page shows."""
 EXAMPLE = "{ width = [5, 10], top = 90 }"
@@ -27,41 +25,42 @@ EXAMPLE = "{ width = [5, 10], top = 90 }"
 
 @dataclass(frozen=True)
 class Field:
-    """One setting, named as the option of `tamis release`.
+    """One option of `tamis release`, as a page asks for it."""
 
-    Parameters
-    ----------
-    name, label, sentence : str
-        The option; what it is called; why one would change it.
-    kind : {"count", "share", "number", "file", "one", "several"}
-        A whole number, a share (typed as a percentage), a number, the path of a file, one or
-        several of `choices`.
-    says : str
-        What a value means in words; ``{}`` stands for it.
-    unset, empty : str
-        What it means to leave it empty; of a choice, the words of that choice. And what then
-        stands in the field.
-    default : optional
-        What is in the form at first; `None`: nothing.
-    least, most : float
-        Of numbers, as stored: a share is a fraction.
-    choices : mapping of value to words
-    more : bool
-        Whether it is for those who want to say more.
-    """
+    option: Option
+    asked: Asked
 
-    name: str
-    label: str
-    sentence: str
-    kind: Kind
-    says: str = ""
-    unset: str = ""
-    empty: str = "no limit"
-    default: Any = None
-    least: float = 0
-    most: float = 1_000_000
-    choices: Mapping[str, str] | None = None
-    more: bool = False
+    @property
+    def name(self) -> str:
+        return self.option.name
+
+    @property
+    def kind(self) -> str:
+        """What stands in the form: a whole number, a share (typed as a percentage), a number, the
+        path of a file, one or several of `choices`."""
+        if self.choices is not None:
+            return "several" if self.option.kind == "names" else "one"
+        return self.option.kind if self.option.kind in NUMBERS else "file"
+
+    @property
+    def choices(self) -> Mapping[str, str] | None:
+        """What can be picked, each with its words."""
+        return self.asked.choices or None
+
+    @property
+    def default(self) -> Any:
+        """What is in the form at first; nothing where it means something to leave it empty."""
+        return None if self.asked.unset else self.option.default
+
+    @property
+    def least(self) -> float:
+        """Of numbers, as stored: a share is a fraction."""
+        ends = (self.option.least, self.option.above)
+        return next((end for end in ends if end is not None), 0.0)
+
+    @property
+    def most(self) -> float:
+        return self.asked.most if self.option.most is None else self.option.most
 
     def read(self, given: Sequence[str]) -> Any:
         """The value that a form gives; `None` where it is left empty.
@@ -81,7 +80,7 @@ class Field:
     def _choice(self, text: str) -> str:
         if text not in (self.choices or {}):
             raise InputError(
-                f"{self.label}: choose one of {', '.join((self.choices or {}).values())}"
+                f"{self.asked.label}: choose one of {', '.join((self.choices or {}).values())}"
             )
         return text
 
@@ -91,18 +90,20 @@ class Field:
         except ValueError:
             number = float("nan")
         value = round(number / 100, 9) if self.kind == "share" else number
-        whole = self.kind != "count" or value.is_integer()
-        if not (isfinite(value) and whole and self.least <= value <= self.most):
-            raise InputError(f"{self.label}: {self.allowed}")
-        return int(value) if self.kind == "count" else value
+        if self.kind == "count" and value.is_integer():
+            value = int(value)
+        if not self.option.allows(value) or value > self.most:
+            raise InputError(f"{self.asked.label}: {self.allowed}")
+        return value
 
     @property
     def allowed(self) -> str:
         """What may be typed, in words."""
-        if self.kind == "share":
-            return f"a percentage from {100 * self.least:g} to {100 * self.most:g}"
-        what = "a whole number" if self.kind == "count" else "a number"
-        return f"{what} from {self.least:g} to {self.most:g}"
+        nouns = {"share": "a percentage", "count": "a whole number"}
+        times = 100 if self.kind == "share" else 1
+        least, most = times * self.least, times * self.most
+        ends = f"from {least:g} to" if self.option.above is None else f"above {least:g} and up to"
+        return f"{nouns.get(self.kind, 'a number')} {ends} {most:g}"
 
     def typed(self, value: Any) -> str:
         """A value as it stands in the form.
@@ -115,195 +116,13 @@ class Field:
         return f"{100 * value:g}" if self.kind == "share" else f"{value}"
 
 
-METHOD_WORDS = {name: method.asked for name, method in METHODS.items() if method.asked}
-MODEL_WORDS = {name: model.asked for name, model in MODELS.items() if model.asked}
-
-_FIELDS = (
-    Field(
-        "k",
-        "People who look alike (k)",
-        "Whoever knows such facts about someone finds at least this many people who fit. More of "
-        "them protect better and cost detail; ask whether a rule of your house names a number.",
-        "count",
-        "Everybody hides among at least {} people who look the same to someone who knows them.",
-        default=5,
-        least=1,
-    ),
-    Field(
-        "l",
-        "Different secrets in a group (l)",
-        "People who look alike must not all share one secret.",
-        "count",
-        "Each group of people who look alike has at least {} different values of the secret.",
-        "Groups may share the same secret.",
-        least=2,
-    ),
-    Field(
-        "t",
-        "How far a group may lean (t)",
-        "How much more likely a secret may be in one group than in the whole table.",
-        "share",
-        "The secret is spread in each group as in the whole table, up to {}%.",
-        "Groups may lean towards some values of the secret.",
-        most=1,
-    ),
-    Field(
-        "max_told",
-        "The most that may be told",
-        "Of all that the table tells about the secret, how much may the release tell?",
-        "share",
-        "The release tells at most {}% of what the table tells about the secret.",
-        "There is no limit on what is told; less is preferred.",
-        most=1,
-    ),
-    Field(
-        "max_suppressed",
-        "People who may be left out",
-        "A few people with rare values often cost all others much detail. A model "
-        "learns nothing about those who are left out.",
-        "share",
-        "At most {}% of the people are left out, so that all others keep these limits.",
-        "Nobody is left out to keep these limits.",
-        "nobody",
-        most=0.5,
-    ),
-    Field(
-        "min_kept",
-        "The least that must be kept",
-        "Of all that can be learnt about the target, how much must the release keep?",
-        "share",
-        "The release keeps at least {}% of what can be learnt about the target.",
-        "There is no limit on what is kept; more is preferred.",
-        most=1,
-        more=True,
-    ),
-    Field(
-        "caution",
-        "Caution",
-        "How much telling the secret counts against teaching the target: 1 is even, 2 is careful.",
-        "number",
-        "Telling the secret counts {} times as much as teaching the target.",
-        "Telling the secret counts as much as teaching the target.",
-        "1",
-        most=1000,
-        more=True,
-    ),
-    Field(
-        "min_performance",
-        "The least accuracy",
-        "How often a model learnt from the release must be right.",
-        "share",
-        "A model that learns from the release is right at least {} times in 100.",
-        "There is no limit on the accuracy; more is preferred.",
-        most=1,
-        more=True,
-    ),
-    Field(
-        "max_pbi",
-        "The most an attacker may gain",
-        "Compared with releasing every column: 0 means no gain, -5 means 5% worse off.",
-        "share",
-        "The strongest attacker guesses the secret at most {}% better than from every column.",
-        "There is no limit on what an attacker gains; less is preferred.",
-        least=-1,
-        most=1,
-        more=True,
-    ),
-    Field(
-        "max_features",
-        "The most columns",
-        "Fewer columns are easier to explain and to check.",
-        "count",
-        "At most {} columns are released, besides the target.",
-        "Any number of columns may be released.",
-        least=1,
-        more=True,
-    ),
-    Field(
-        "absences",
-        "Things a person is known to lack",
-        "For yes/no facts: others may know not only what a person has, but also that they do not "
-        "have this many things.",
-        "count",
-        "Of yes/no facts, others may also know {} that a person does not have.",
-        "Of yes/no facts, others know what a person has, not what they lack.",
-        "none",
-        most=4,
-        more=True,
-    ),
-    Field(
-        "sampling",
-        "Share of the population in the table",
-        "If the table is a sample, others do not know who is in it. How many of all people are?",
-        "share",
-        "The table holds {}% of the population.",
-        "It is not said how many of the population the table holds.",
-        "not known",
-        least=1e-6,
-        most=1,
-        more=True,
-    ),
-    Field(
-        "population",
-        "A register of everybody",
-        "Or a file with the columns that others may know, one row for each person of the "
-        "population: type its path. People are counted in it instead of estimated.",
-        "file",
-        "The table is a sample of the people in {}.",
-        "There is no register of the population.",
-        "no file",
-        more=True,
-    ),
-    Field(
-        "max_population_risk",
-        "The most people to be found",
-        "The share of people whom somebody could find in the whole population. It needs one of "
-        "the two above.",
-        "share",
-        "At most {}% of the people can be found in the population.",
-        "There is no limit on how many are found in the population.",
-        most=1,
-        more=True,
-    ),
-    Field(
-        "methods",
-        "Ways to find releases",
-        "All that you tick are tried and compared; with none ticked, those that change no value.",
-        "several",
-        unset="Releases are sought in the usual ways, which change no value.",
-        default=(),
-        choices=METHOD_WORDS,
-        more=True,
-    ),
-    Field(
-        "classifier",
-        "What a recipient would train",
-        "Usefulness is measured with this model.",
-        "one",
-        unset="The usual one",
-        choices=MODEL_WORDS,
-        more=True,
-    ),
-    Field(
-        "write",
-        "Format of the released rows",
-        "CSV opens everywhere; Parquet is smaller and keeps types.",
-        "one",
-        unset="CSV",
-        choices={"parquet": "Parquet"},
-        more=True,
-    ),
-)
-FIELDS = {field.name: field for field in _FIELDS}
+def _fields() -> dict[str, Field]:
+    """What a page asks for of `tamis release`: numbers first, then what is picked from a list."""
+    found = [Field(o, o.asked) for o in options_of("release") if o.asked is not None]
+    return {f.name: f for f in sorted(found, key=lambda field: field.choices is not None)}
 
 
-def offered(known: Collection[str]) -> list[Field]:
-    """The settings that are options of `tamis release`.
-
-    >>> [f.name for f in offered(["k", "methods"])]
-    ['k', 'methods']
-    """
-    return [field for field in _FIELDS if field.name in known]
+FIELDS = _fields()
 
 
 def check_together(settings: Mapping[str, Any]) -> None:
@@ -314,14 +133,18 @@ def check_together(settings: Mapping[str, Any]) -> None:
     register, share = (settings.get(name) is not None for name in ("population", "sampling"))
     if register and share:
         raise InputError(
-            f"{FIELDS['population'].label} counts everybody, and "
-            f"{FIELDS['sampling'].label.lower()} estimates; give one of them"
+            f"{_label('population')} counts everybody, and "
+            f"{_label('sampling').lower()} estimates; give one of them"
         )
     if settings.get("max_population_risk") is not None and not (register or share):
         raise InputError(
-            f"{FIELDS['max_population_risk'].label} needs to know the population: give "
-            f"{FIELDS['population'].label.lower()}, or the {FIELDS['sampling'].label.lower()}"
+            f"{_label('max_population_risk')} needs to know the population: give "
+            f"{_label('population').lower()}, or the {_label('sampling').lower()}"
         )
+
+
+def _label(name: str) -> str:
+    return FIELDS[name].asked.label
 
 
 class Level(NamedTuple):

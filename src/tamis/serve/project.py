@@ -30,6 +30,7 @@ from typing import Any
 
 from tamis.errors import InputError, listed
 from tamis.files import in_toml, toml_key, written
+from tamis.options.commands import options_of
 
 ROLES = {
     "target": "Target: what others will learn to predict",
@@ -188,7 +189,9 @@ class Project:
         except (ValueError, RecursionError):
             raise ValueError("its project.json is damaged") from None
         _check_fields(content)
-        return cls(folder=folder, **content)
+        project = cls(folder=folder, **content)
+        project.settings = {_ASKED.get(n, n): value for n, value in project.settings.items()}
+        return project
 
     def save(self) -> None:
         content = asdict(self)
@@ -358,14 +361,16 @@ class Project:
 
     def taking(self, name: str) -> dict[str, str]:
         """The option that takes the named release; nothing for the one that is suggested."""
-        return {} if name == self.suggested else {"take": name}
+        return {} if name == self.suggested else {"choose_release": name}
 
     def release_command(self, name: str, out: str = "DIR") -> str:
         """The command line that publishes the named release."""
-        take = [f"--take={given}" for given in self.taking(name).values()]
+        take = [f"--choose-release={given}" for given in self.taking(name).values()]
         return self.command("release", self.release_options, *take, "--out", out)
 
 
+_ASKED = {old: option.name for option in options_of("release") for old in option.old}
+"""Former names of options, which an older project may hold."""
 _WORD = {"target": "target", "sensitive": "secret"}
 _FIELDS = {f.name: f for f in fields(Project) if f.name != "folder"}
 

@@ -24,7 +24,6 @@ from tamis.errors import InputError, TamisError
 from tamis.serve import releasing, steps
 from tamis.serve.access import FORM, AccessMiddleware, Keys, TooLarge
 from tamis.serve.app_state import AppState
-from tamis.serve.fields import Field
 from tamis.serve.steps import show, state_of
 from tamis.serve.workspace import opened_workspace
 
@@ -117,21 +116,20 @@ def run_server(
     workspace: str | None,
     browser: bool,
     tamis: Sequence[str],
-    fields: Sequence[Field],
     say: Callable[[str], None],
 ) -> None:
     """Serve until interrupted, or until a page ends it.
 
     `table` is a file to begin with. The port 0 is any free one, and `None` the usual one, or any
     if that is taken. Without a `workspace`, one is removed at the end. `tamis` is the program that
-    runs a command, `fields` what can be asked for, and `say` is told the address.
+    runs a command, and `say` is told the address.
     """
     first = None if table is None else _file(table)
     with opened_workspace(workspace) as space, closing(bound(port)) as listening:
         keys = Keys(listening.getsockname()[1])
         folders = [Path.cwd(), *([] if first is None else [Path(first).parent])]
         opened = tuple(dict.fromkeys(folder.resolve() for folder in folders))
-        state = AppState(space, keys, tamis, fields, opened, first)
+        state = AppState(space, keys, tamis, opened, first)
         with _running(state, listening) as ended:
             say(keys.address)
             if browser:

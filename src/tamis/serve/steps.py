@@ -21,7 +21,7 @@ from starlette.responses import (
 from tamis.errors import InputError
 from tamis.serve.access import FORM, PostedForm, file_name, read_form, receive_file, same
 from tamis.serve.app_state import AppState
-from tamis.serve.fields import as_typed, check_together, shown_levels, typed_ladder
+from tamis.serve.fields import FIELDS, as_typed, check_together, shown_levels, typed_ladder
 from tamis.serve.pages import (
     attacker_bars,
     column_bars,
@@ -390,15 +390,15 @@ def _settings(
     if not project.is_audited:
         return go(project.address("columns"))
     state.typed.pop(project.key, None)
-    values = {f.name: project.settings.get(f.name, f.default) for f in state.fields}
-    shown = {f.name: f.typed(values[f.name]) for f in state.fields if f.kind != "several"}
-    ticked = {f.name: list(values[f.name] or ()) for f in state.fields if f.kind == "several"}
+    values = {f.name: project.settings.get(f.name, f.default) for f in FIELDS.values()}
+    shown = {f.name: f.typed(values[f.name]) for f in FIELDS.values() if f.kind != "several"}
+    ticked = {f.name: list(values[f.name] or ()) for f in FIELDS.values() if f.kind == "several"}
     return show(
         state,
         "settings",
         here="settings",
         project=project,
-        fields=state.fields,
+        fields=FIELDS.values(),
         shown={**shown, **(said or {})},
         ticked=ticked,
         error=error,
@@ -418,7 +418,7 @@ async def set_settings(state: AppState, project: Project, request: Request) -> R
         if not project.is_compared:
             await state.compare(project)
     except InputError as error:
-        said = {f.name: form.one(f.name) for f in state.fields if f.kind != "several"}
+        said = {f.name: form.one(f.name) for f in FIELDS.values() if f.kind != "several"}
         return _settings(state, project, str(error), said)
     done = project.is_compared
     return go(project.address("compare" if done else "work"))
@@ -435,13 +435,13 @@ async def settings_command(state: AppState, project: Project, request: Request) 
 
 def settings_sent(state: AppState, form: PostedForm) -> dict[str, Any]:
     """What is asked for; a file must lie where the person opened folders."""
-    asked = {f.name: f.read(form.all(f.name)) for f in state.fields}
+    asked = {f.name: f.read(form.all(f.name)) for f in FIELDS.values()}
     check_together(asked)
-    for each in state.fields:
+    for each in FIELDS.values():
         if each.kind == "file" and asked[each.name] is not None:
             path = state.place(asked[each.name])
             if not path.is_file():
-                raise InputError(f"{each.label}: no file at {path}")
+                raise InputError(f"{each.asked.label}: no file at {path}")
             asked[each.name] = str(path)
     return asked
 

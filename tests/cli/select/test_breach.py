@@ -103,7 +103,7 @@ def test_weights_that_do_not_sum_to_one_are_said_once(run, clinic):
     ("args", "code", "said"),
     [
         (["--k", "3"], 2, "No such option '--k'"),
-        (["--search", "greedy"], 2, "'auto', 'walk', 'exhaustive'"),
+        (["--search", "greedy"], 2, "--search must be one of auto, walk, exhaustive"),
         (["--alpha", "low"], 2, "--alpha takes"),
         (["--alpha", "-0.99", "--quiet"], 1, "the smallest found"),
         (["--cut", "here", "--sensitive", "visits"], 2, "--cut takes"),

@@ -97,8 +97,8 @@ def print_front(outcome: Outcome) -> None:
     say = console()
     say.print(lines)
     say.print(
-        "Nothing was published; take one by its name with --take NAME, or choose with --caution, "
-        "--min-kept or --max-told."
+        "Nothing was published; take one by its name with --choose-release NAME, or choose with "
+        "--caution, --min-kept or --max-told."
     )
 
 

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 
 from tamis.catalogue.methods import DP
 from tamis.cli.dp import Public, ledger_path, read_public, spending, spending_words, total
-from tamis.cli.options import PROGRAM
 from tamis.cli.release.outcome_words import print_front, print_outcome, print_places, some_names
 from tamis.cli.table_source import (
     TableSource,
@@ -31,6 +30,7 @@ from tamis.cli.table_source import (
 from tamis.cli.terminal import console, print_json, print_large, print_understood, progress
 from tamis.errors import CannotMeet, InputError, TamisError, listed, plural
 from tamis.files import scratch_folder
+from tamis.options.release import PROGRAM
 from tamis.publish.figures import percent
 from tamis.serve import end_with_server, is_passing, is_served, tell_server
 
@@ -72,7 +72,8 @@ class Request:
     watched: bool
     """Whether to say on stderr what is understood and being done."""
     ladders: Mapping[str, Ladder]
-    beside: tuple[str, ...]
+    earlier: tuple[str, ...]
+    """The folders of earlier releases of the same people."""
     population: str | None
     ledger: str | None
     max_epsilon: float | None
@@ -84,8 +85,8 @@ class Request:
         if is_passing():
             found["path"] = found["source"]["table"] = Path(found["path"]).name
         found["ladders"] = {c: ladder.to_dict() for c, ladder in self.ladders.items()}
-        if self.beside:
-            found["beside"] = [absolute(each) for each in self.beside]
+        if self.earlier:
+            found["beside"] = [absolute(each) for each in self.earlier]
         if self.population:
             found["population"] = register_origin(self.population)
         return found
@@ -151,7 +152,7 @@ def run_front(asked: Request) -> None:
 
     table = asked.read()
     binary = asked.source.rules().binary
-    handed, register = _handed(table, asked.beside, binary), asked.register(table)
+    handed, register = _handed(table, asked.earlier, binary), asked.register(table)
     with progress(asked.watched) as say:
         outcome = consider(
             table,
@@ -186,7 +187,7 @@ def _spending(asked: Request) -> Iterator[Spending | None]:
         ledger=asked.ledger,
         most=asked.max_epsilon,
         neighbours=Synthetic(**asked.settings.proposing[DP.name]).counted_for,
-        earlier=_budgets(asked.beside),
+        earlier=_budgets(asked.earlier),
     ) as spent:
         yield spent
 
@@ -250,7 +251,9 @@ def _handed(
     if not (releases := [read_earlier(Path(folder)) for folder in folders]):
         return None
     if not isinstance(table, Table):
-        raise InputError("--beside counts columns of a table; sparse records cannot be counted yet")
+        raise InputError(
+            "--earlier counts columns of a table; sparse records cannot be counted yet"
+        )
     return EarlierReleases(table, releases, binary)
 
 
@@ -477,8 +480,8 @@ def _refuse_drawn(folder: str, settings: Settings) -> None:
 def _refuse_programs(folder: str, known: dict[str, Any]) -> None:
     """A recipe may come from anybody: it never names a program to run."""
     methods = (known["settings"].get("methods") or {}).values()
-    if any(PROGRAM in options for options in methods):
+    if any(PROGRAM.name in options for options in methods):
         raise InputError(
-            f"the recipe in {folder} names a program to run ({PROGRAM}), which --again never "
-            "runs; share the folder as it is"
+            f"the recipe in {folder} names a program to run ({PROGRAM.name}), which "
+            "--reproduce never runs; share the folder as it is"
         )

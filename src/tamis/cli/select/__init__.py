@@ -5,48 +5,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import click
 
 from tamis.catalogue.methods import BREACH_SEARCHES
-from tamis.cli.options import (
-    Decorator,
-    command,
-    option,
-    table_options,
-    with_options,
-    writing_options,
-)
+from tamis.cli.options import command
 from tamis.cli.select import breach, containment
 from tamis.cli.table_source import TableSource
 from tamis.errors import InputError
+from tamis.option import as_flag
+from tamis.options.steps import BREACH, CONTAINMENT, CONTAINMENT_SEARCHES
 
-SEARCHES = {"containment": containment.SEARCHES, "breach": BREACH_SEARCHES}
+SEARCHES = {"containment": CONTAINMENT_SEARCHES, "breach": BREACH_SEARCHES}
+OWN = {"containment": CONTAINMENT, "breach": BREACH}
 RUN: dict[str, Callable[..., None]] = {
     "containment": containment.run_containment,
     "breach": breach.run_breach,
 }
 
 
-@command()
-@table_options
-@option(
-    "--by",
-    type=click.Choice(list(RUN)),
-    required=True,
-    help="The kind of risk to keep low.",
-)
-@option(
-    "--search",
-    metavar="NAME",
-    help="How hard to look. By containment: greedy [default], improve, maximal, exact. By breach: "
-    "auto [default], walk, exhaustive, forward, backward, best-first.",
-)
-@with_options(containment.OPTIONS)
-@with_options(breach.OPTIONS)
-@writing_options("the path by containment, regions by breach")
+@command("select")
 def by(source: TableSource, by: str, **options: Any) -> None:
     """Choose the columns of TABLE that may be released.
 
@@ -54,7 +34,7 @@ def by(source: TableSource, by: str, **options: Any) -> None:
     go with which.
     """
     other = "breach" if by == "containment" else "containment"
-    foreign = _names(breach.OPTIONS if by == "containment" else containment.OPTIONS)
+    foreign = {option.dest for option in OWN[other]}
     _refuse_other(by, other, foreign)
     options = {name: value for name, value in options.items() if name not in foreign}
     options["search"] = options["search"] or SEARCHES[by][0]
@@ -66,19 +46,12 @@ def by(source: TableSource, by: str, **options: Any) -> None:
     RUN[by](source, **options)
 
 
-def _names(options: Sequence[Decorator]) -> set[str]:
-    """What a command calls some options."""
-    probe = click.Command("probe")
-    with_options(options)(probe)
-    return {str(param.name) for param in probe.params}
-
-
 def _refuse_other(by: str, other: str, names: set[str]) -> None:
     ctx = click.get_current_context()
     typed = click.core.ParameterSource.COMMANDLINE
     given = [n for n in names if ctx.get_parameter_source(n) is typed]
     if given:
-        flags = ", ".join(f"--{name.replace('_', '-')}" for name in sorted(given))
+        flags = ", ".join(map(as_flag, sorted(given)))
         raise InputError(f"{flags} goes with --by {other}, not with --by {by}")
 
 

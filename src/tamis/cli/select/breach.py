@@ -6,20 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from tamis.catalogue.methods import BREACH_SEARCHES
-from tamis.catalogue.models import MODELS
-from tamis.cli.options import (
-    Names,
-    check_table_file,
-    command,
-    option,
-    search_option,
-    table_options,
-    with_options,
-    writing_options,
-)
+from tamis.cli.options import check_table_file, command
 from tamis.cli.table_source import TableSource
 from tamis.cli.terminal import (
     console,
@@ -44,69 +31,9 @@ if TYPE_CHECKING:
 _SHOWN = 25
 _NAMES = 7
 HOLDOUT = 0.25
-OPTIONS = [
-    option(
-        "--classifier",
-        default="nb",
-        type=click.Choice(list(MODELS)),
-        help="What a recipient will learn with.",
-    ),
-    option(
-        "--preset",
-        type=click.Choice(["paper"]),
-        help="All rows, ten folds once, the walk, equal weights.",
-    ),
-    option(
-        "--weights",
-        metavar="NAME=N,...",
-        help="How much each factor counts.",
-        show_default="performance=.5,privacy=.25,size=.25",
-    ),
-    option("--alpha", metavar="N|distp", help="The largest breach increase to choose."),
-    option("--alpha-in-search", is_flag=True, help="The search keeps to --alpha, too."),
-    option(
-        "--attackers",
-        type=Names(),
-        default=(),
-        help="Models that guess.",
-        show_default="the classifier",
-    ),
-    option(
-        "--cut",
-        default="auto",
-        metavar="RULE",
-        help="Classes of a sensitive number: mdl, quantiles, none, or cut points a,b.",
-    ),
-    option("--scoring", default="accuracy", metavar="NAME", help="What performance is."),
-    option("--folds", type=click.IntRange(2), help="Of the cross-validation.", show_default="10"),
-    option(
-        "--repeats",
-        type=click.IntRange(1),
-        help="Of the cross-validation.",
-        show_default="5; 1 with --preset paper",
-    ),
-    option(
-        "--holdout",
-        type=click.FloatRange(0, 1, max_open=True),
-        help="The share of rows that the search never sees.",
-        show_default="0.25; 0 with --preset paper",
-    ),
-    option(
-        "--stability",
-        default=0,
-        metavar="SEEDS",
-        type=click.IntRange(0),
-        help="Search again with this many seeds.",
-    ),
-    option("--jobs", type=int, help="How many processes to use."),
-]
 
 
-@command()
-@table_options
-@search_option(BREACH_SEARCHES, "Where candidates come from.")
-@with_options(OPTIONS)
-@writing_options("the candidates in their regions")
+@command("select breach")
 def breach(source: TableSource, **options: Any) -> None:
     """Choose columns that predict the target, not the secret.
 

@@ -6,19 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
-from tamis.catalogue.methods import UTILITIES
-from tamis.cli.options import (
-    POSITIVE,
-    check_table_file,
-    command,
-    option,
-    search_option,
-    table_options,
-    with_options,
-    writing_options,
-)
+from tamis.cli.options import check_table_file, command
 from tamis.cli.table_source import TableSource
 from tamis.cli.terminal import console, escape, print_json, progress, rich_table
 from tamis.errors import InputError, plural
@@ -39,61 +27,14 @@ _HIDING = {
     ("rows", "equality"): "every row is in a group of at least {} identical rows",
 }
 
-SEARCHES = ("greedy", "improve", "maximal", "exact")
 PASSED_ON = (
     *("search", "privacy", "on_violation", "largest", "time_limit", "drop_rare", "max_features"),
     *("min_gain", "absences"),
 )
 """What is called the same as a parameter of the selector."""
-OPTIONS = [
-    option("--k", default="5", metavar="N[,N...]", help="The anonymity to keep; may be several."),
-    option(
-        "--utility",
-        default="distcnt",
-        type=click.Choice(UTILITIES),
-        help="What the columns should be good for; difference or best to predict well.",
-    ),
-    option(
-        "--privacy",
-        default="containment",
-        type=click.Choice(["containment", "equality"]),
-        help="Hide among those who have as much, or among equals.",
-    ),
-    option(
-        "--on-violation",
-        default="skip",
-        type=click.Choice(["skip", "stop"]),
-        help="What greedy does at a column that does not fit.",
-    ),
-    option(
-        "--absences",
-        default=0,
-        type=click.IntRange(0),
-        help="Things a person lacks that an attacker may know.",
-    ),
-    option("--no-extend", is_flag=True, help="Do not add what still fits afterwards."),
-    option("--largest", default=20, type=click.IntRange(1), help="Itemsets that maximal compares."),
-    option("--time-limit", type=POSITIVE, help="Seconds to search."),
-    option(
-        "--drop-rare",
-        is_flag=True,
-        help="Leave out columns that fewer than k have, where --on-violation stop would end.",
-    ),
-    option("--max-features", type=click.IntRange(1), help="The most columns of greedy."),
-    option(
-        "--min-gain",
-        default=0.0,
-        type=click.FloatRange(0),
-        help="Greedy takes a column only if it adds more than this.",
-    ),
-]
 
 
-@command()
-@table_options
-@search_option(SEARCHES, "How hard to look.")
-@with_options(OPTIONS)
-@writing_options("the path, or what each k costs")
+@command("select containment")
 def containment(source: TableSource, **options: Any) -> None:
     """Choose 0/1 columns: whatever a person has, k people have.
 

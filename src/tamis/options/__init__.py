@@ -1,0 +1,14 @@
+"""The one table of options: what commands, configuration files, pages and `Settings` take.
+
+`tamis.option` has the record of one. Here are all of them, and who takes which:
+
+::
+
+    reading     how a table is read, what counts it, what is printed
+    promises    what must hold for people who look alike, and in the population
+    release     what `tamis release` writes, searches and chooses; synthetic rows
+    steps       what the commands of single steps are asked
+    commands    which command takes which, and where it lives
+
+Nothing here imports more than the errors, so that a help is printed at once.
+"""

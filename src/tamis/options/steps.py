@@ -1,0 +1,434 @@
+"""What the commands of single steps are asked: select, coarsen, perturb, choose, attack, rules."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from tamis.catalogue.methods import BREACH_SEARCHES, UTILITIES
+from tamis.catalogue.models import MODELS
+from tamis.option import Option
+from tamis.options.promises import (
+    ALPHA,
+    DELTA_PRESENCE,
+    DIVERSITY,
+    LIKENESS,
+    MAX_SUPPRESSED,
+    POPULATION,
+    REGISTER,
+    K,
+)
+from tamis.options.reading import ENGINE, SECRET_SEED, SEED
+from tamis.options.release import BOUNDS, EPSILON, LADDERS, PROGRAM, SPENDING
+
+_weights = partial(Option, "weights", metavar="NAME=N,...")
+WEIGHTS_SHOWN = "performance=.5,privacy=.25,size=.25"
+PLOT = Option("plot", "", "output", metavar="FILE.svg")
+FILE = Option("output", "Where to write the table.", "output", metavar="FILE", short="-o")
+TABLE_OUTPUT = replace(FILE, help="Write the projected table (csv or parquet).")
+
+INIT = (
+    replace(FILE, help="Where to write it.", metavar="FILE.toml", default="tamis.toml"),
+    Option("force", "Replace a file of that name.", "flag"),
+)
+AUDIT = (
+    *REGISTER,
+    Option("missing_matches", "With --weight: missing matches anything.", "flag", rare=True),
+    Option(
+        "combine",
+        "Single people out by up to this many columns.",
+        "count",
+        least=1,
+        otherwise="as many as take a few seconds",
+    ),
+)
+VERIFY = (
+    replace(
+        POPULATION,
+        help="The register that the table was drawn from, to count delta-presence again.",
+        section="Options",
+        rare=False,
+    ),
+    Option("missing", "With --population: text that means missing in it.", multiple=True),
+    *(replace(option, rare=False) for option in ENGINE),
+)
+SERVE = (
+    Option(
+        "port",
+        "Where to listen on this machine; 0: any free one.",
+        "count",
+        least=0,
+        most=65535,
+        otherwise="8426 if free",
+    ),
+    Option(
+        "workspace",
+        "Keep tables and settings here.",
+        metavar="DIR",
+        otherwise="a folder removed at the end",
+    ),
+    Option("no_browser", "Only print the address.", "flag"),
+)
+
+CONTAINMENT_SEARCHES = ("greedy", "improve", "maximal", "exact")
+CONTAINMENT = (
+    Option("k", "The anonymity to keep; may be several.", default="5", metavar="N[,N...]"),
+    Option(
+        "utility",
+        "What the columns should be good for; difference or best to predict well.",
+        "choice",
+        default="distcnt",
+        choices=UTILITIES,
+    ),
+    Option(
+        "privacy",
+        "Hide among those who have as much, or among equals.",
+        "choice",
+        default="containment",
+        choices=("containment", "equality"),
+    ),
+    Option(
+        "on_violation",
+        "What greedy does at a column that does not fit.",
+        "choice",
+        default="skip",
+        choices=("skip", "stop"),
+        rare=True,
+    ),
+    Option(
+        "known_absences",
+        "Things a person lacks that an attacker may know.",
+        "count",
+        default=0,
+        least=0,
+        old=("absences",),
+        dest="absences",
+        rare=True,
+    ),
+    Option("no_extend", "Do not add what still fits afterwards.", "flag", rare=True),
+    Option("largest", "Itemsets that maximal compares.", "count", default=20, least=1, rare=True),
+    Option("time_limit", "Seconds to search.", "number", above=0),
+    Option(
+        "drop_rare",
+        "Leave out columns that fewer than k have, where --on-violation stop would end.",
+        "flag",
+        rare=True,
+    ),
+    Option("max_features", "The most columns of greedy.", "count", least=1),
+    Option(
+        "min_gain",
+        "Greedy takes a column only if it adds more than this.",
+        "number",
+        default=0.0,
+        least=0,
+        rare=True,
+    ),
+)
+BREACH = (
+    Option(
+        "classifier",
+        "What a recipient will learn with.",
+        "choice",
+        default="nb",
+        choices=tuple(MODELS),
+    ),
+    Option(
+        "preset",
+        "All rows, ten folds once, the walk, equal weights.",
+        "choice",
+        choices=("paper",),
+    ),
+    _weights(help="How much each factor counts.", otherwise=WEIGHTS_SHOWN),
+    replace(
+        ALPHA,
+        help="The largest breach increase to choose.",
+        kind="text",
+        metavar="N|distp",
+        section="Options",
+        rare=False,
+    ),
+    Option("alpha_in_search", "The search keeps to --alpha, too.", "flag", rare=True),
+    Option("attackers", "Models that guess.", "names", default=(), otherwise="the classifier"),
+    Option(
+        "cut",
+        "Classes of a sensitive number: mdl, quantiles, none, or cut points a,b.",
+        default="auto",
+        metavar="RULE",
+        rare=True,
+    ),
+    Option("scoring", "What performance is.", default="accuracy", metavar="NAME", rare=True),
+    Option("folds", "Of the cross-validation.", "count", least=2, otherwise="10", rare=True),
+    Option(
+        "repeats",
+        "Of the cross-validation.",
+        "count",
+        least=1,
+        otherwise="5; 1 with --preset paper",
+        rare=True,
+    ),
+    Option(
+        "holdout",
+        "The share of rows that the search never sees.",
+        "share",
+        least=0,
+        below=1,
+        otherwise="0.25; 0 with --preset paper",
+        rare=True,
+    ),
+    Option(
+        "stability",
+        "Search again with this many seeds.",
+        "count",
+        default=0,
+        least=0,
+        metavar="SEEDS",
+        rare=True,
+    ),
+    Option("jobs", "How many processes to use.", "count", rare=True),
+)
+
+
+def searching(searches: tuple[str, ...], help: str) -> Option:
+    """Which search to use, the first by default."""
+    return Option("search", help, "choice", default=searches[0], choices=searches)
+
+
+def writing(drawn: str) -> tuple[Option, ...]:
+    """Where to write, what to draw and the seed."""
+    return TABLE_OUTPUT, replace(PLOT, help=f"Draw {drawn}."), SEED
+
+
+SELECT_CONTAINMENT = (
+    searching(CONTAINMENT_SEARCHES, "How hard to look."),
+    *CONTAINMENT,
+    *writing("the path, or what each k costs"),
+)
+SELECT_BREACH = (
+    searching(BREACH_SEARCHES, "Where candidates come from."),
+    *BREACH,
+    *writing("the candidates in their regions"),
+)
+SELECT_BY = (
+    Option(
+        "by",
+        "The kind of risk to keep low.",
+        "choice",
+        choices=("containment", "breach"),
+        required=True,
+    ),
+    Option(
+        "search",
+        "How hard to look. By containment: greedy [default], improve, maximal, exact. By breach: "
+        "auto [default], walk, exhaustive, forward, backward, best-first.",
+        metavar="NAME",
+    ),
+    *CONTAINMENT,
+    *BREACH,
+    *writing("the path by containment, regions by breach"),
+)
+METRICS = (
+    *("loss", "loss_arith", "discernability", "aecs", "precision", "height", "entropy"),
+    "normentropy",
+)
+COARSEN = (
+    *LADDERS,
+    K,
+    *DIVERSITY,
+    *LIKENESS,
+    replace(MAX_SUPPRESSED, help="Largest share of the rows that may be left out.", most=1),
+    Option("metric", "What to minimise.", "choice", default="loss", choices=METRICS),
+    Option(
+        "search",
+        "One level per column, intervals for each class, or by what is kept and told.",
+        "choice",
+        default="exact",
+        choices=("exact", "local", "learning"),
+    ),
+    Option(
+        "split_by",
+        "local: cut the widest column, or what teaches most.",
+        "choice",
+        default="range",
+        choices=("range", "target"),
+        rare=True,
+    ),
+    POPULATION,
+    DELTA_PRESENCE,
+    FILE,
+)
+LADDER = (
+    Option("column", "The column to show.", metavar="COL", required=True),
+    *LADDERS,
+    replace(K, help="The fewest people in a group, where tamis makes the ladder."),
+)
+
+PERTURBING = (
+    *("uniform", "gaussian", "flip", "microaggregate", "suppress", "swap", "pram"),
+    *("dp-histogram", "dp-marginals", "dp-partition", "dp-synthesiser"),
+)
+_private = partial(Option, section="Differential privacy", rare=True)
+PERTURB = (
+    Option("method", "How to alter the table.", "choice", choices=PERTURBING, required=True),
+    replace(FILE, help="Where to write (csv, parquet).", required=True),
+    Option(
+        "probability",
+        "uniform, gaussian, pram: the chance that a cell changes.",
+        "number",
+        default=0.1,
+    ),
+    Option("within", "swap: how far ranks move, as a share.", "number", default=0.05),
+    Option("columns", "Which to alter.", "names", otherwise="all features"),
+    replace(
+        K, help="flip, microaggregate, suppress: how many are alike.", section="Options", note=""
+    ),
+    Option(
+        "disagreement",
+        "flip: what a column takes on which a group disagrees.",
+        "choice",
+        default="majority",
+        choices=("majority", "coin"),
+        rare=True,
+    ),
+    Option(
+        "weights",
+        "suppress: what a blank costs in a column.",
+        "weights",
+        otherwise="1",
+        rare=True,
+    ),
+    Option(
+        "blank",
+        "suppress: what a blank counts as when rows are compared.",
+        "choice",
+        default="value",
+        choices=("value", "anything"),
+        rare=True,
+    ),
+    replace(EPSILON, help="What the release may cost; the dp methods need it.", rare=False),
+    replace(BOUNDS, rare=False),
+    _private("bounds_from_data", "Take bounds from the data; no guarantee.", "flag"),
+    _private("bins", "Intervals of a column of numbers.", "count", least=1),
+    _private("rows", "dp-partition: the number of rows, if public.", "count", least=1),
+    _private(
+        "neighbours",
+        "Which tables must look alike.",
+        "choice",
+        default="add-remove",
+        choices=("add-remove", "substitute"),
+    ),
+    _private(
+        "features",
+        "dp-histogram, dp-marginals: how many columns of 0 and 1 to choose.",
+        "count",
+        least=1,
+    ),
+    _private(
+        "mechanism",
+        "How --features are chosen.",
+        "choice",
+        default="exponential",
+        choices=("exponential", "laplace"),
+    ),
+    *SPENDING,
+    replace(PROGRAM, help="dp-synthesiser: a Python that has opendp[mbi]."),
+    SECRET_SEED,
+)
+
+CHOOSE = (
+    Option(
+        "factor",
+        "A column that counts, and which direction is better; may be repeated.",
+        multiple=True,
+        required=True,
+        metavar="NAME:max|min",
+    ),
+    _weights(help="Numbers or ratios.", otherwise=f"{WEIGHTS_SHOWN}; equal for other factors"),
+    Option("name", "What names a candidate.", metavar="COL", otherwise="the first text"),
+    replace(PLOT, help="Draw which candidate wins for which weights (three factors)."),
+    Option("ties", "The smallest wins a tie.", metavar="COL", otherwise="size or features"),
+)
+ATTACK = (
+    Option("control", "People who are not in the release.", metavar="FILE"),
+    Option("secret", "What attackers infer.", metavar="COL", otherwise="the sensitive column"),
+    Option("known", "What they know.", "names", otherwise="the quasi-identifiers"),
+    Option(
+        "errors",
+        "Shares of known values that are missing or wrong.",
+        "shares",
+        default=(0.1, 0.3),
+    ),
+    Option("people", "The most people to try each attacker on.", "count", default=1000, least=4),
+    Option(
+        "shadows",
+        "Synthetic rows: how often they are drawn again with, and without, one person.",
+        "count",
+        default=100,
+        least=4,
+        rare=True,
+    ),
+    *LADDERS,
+    SEED,
+)
+
+RULES_FILE = Option(
+    "rules", "The rules.", metavar="FILE", otherwise="mined from TABLE", dest="rules_file"
+)
+TESTED = (
+    Option("test", "Held-out original rows, for model measures.", metavar="FILE"),
+    Option("positive", "The label whose F-measure is reported.", metavar="LABEL"),
+)
+"""The rows that models are tested on."""
+RULES = (
+    Option("max_depth", "The most splits on the way to a leaf.", "count", default=12, least=1),
+    Option("min_support", "The least share of the rows that meet a rule.", "number", default=0.02),
+    Option("shares", "Give every label's share, not just the likeliest.", "flag"),
+    replace(FILE, help="Where to write them; .json gives JSON."),
+    SEED,
+)
+RETAIN = (
+    RULES_FILE,
+    *TESTED,
+    Option(
+        "reading",
+        "All rules a row matches, the first one, or the first one with a default label.",
+        "choice",
+        default="pairs",
+        choices=("pairs", "first", "default"),
+    ),
+    Option("default", "That label.", metavar="LABEL", otherwise="the most common", rare=True),
+    Option(
+        "weigh",
+        "How much a rule counts in a mean.",
+        "choice",
+        default="equal",
+        choices=("equal", "support"),
+        rare=True,
+    ),
+    Option("min_support", "Only rules that match this share.", "number", default=0.0, rare=True),
+    Option("min_confidence", "Only rules right this often.", "number", default=0.0, rare=True),
+    Option("only", "Only the rules with these ids.", "names", default=(), rare=True),
+    replace(PLOT, help="Draw what happened to each rule."),
+    Option("top", "Rules to list.", "count", default=10, least=0),
+    SEED,
+)
+NOISES = ("uniform", "gaussian")
+CURVE = (
+    Option("method", "The noise.", "choice", default=NOISES[0], choices=NOISES),
+    Option(
+        "levels",
+        "The chance that a cell changes.",
+        default="0,0.05,0.1,0.15,0.2,0.25,0.3",
+        metavar="P,P,...",
+    ),
+    Option("draws", "Releases at each level.", "count", default=10, least=1),
+    RULES_FILE,
+    *TESTED,
+    Option(
+        "compare_with",
+        "The curve of another table, written with --json; may be repeated.",
+        multiple=True,
+        metavar="FILE.json",
+        old=("beside",),
+    ),
+    SEED,
+)
