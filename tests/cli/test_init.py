@@ -5,8 +5,11 @@ import tomllib
 import polars as pl
 
 from tamis.catalogue.methods import BY_DEFAULT, METHODS
+from tamis.cli.init import setting_lines
+from tamis.cli.options import named_once
 from tamis.datasets import patients
 from tamis.flow import Settings
+from tamis.options.commands import options_of
 from tamis.propose import method_class
 
 
@@ -26,6 +29,16 @@ def test_what_it_sees_becomes_a_configuration_that_release_takes(run, tmp_path, 
     quick = ("--attackers", "nb", "--methods", "containment", "--quiet")
     code, _, err = run("release", "stays.csv", "--config", "tamis.toml", "--out", "out", *quick)
     assert code == 0, err
+
+
+def test_what_is_a_comment_can_be_asked_for():
+    lines = [line.removeprefix("# ") for line in setting_lines() if " = " in line]
+    found = tomllib.loads("\n".join(lines))
+    named_once("tamis.toml", found, options_of("release"))
+    assert {"k", "l", "max_told", "population", "epsilon", "methods"} <= set(found)
+    for option in options_of("release"):
+        if option.name in found:
+            assert option.allows(found[option.name]), option.name
 
 
 def test_a_file_is_replaced_only_by_force(run, tmp_path):

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
+from dataclasses import asdict
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from tamis.catalogue.methods import BY_DEFAULT
-from tamis.catalogue.models import MODELS
 from tamis.cli.options import command
 from tamis.cli.table_source import TableSource
 from tamis.errors import InputError, plural
 from tamis.files import in_toml
+from tamis.option import Option
+from tamis.options.reading import READING
+from tamis.options.release import RELEASE
 
 if TYPE_CHECKING:
     from tamis.read.guesses import ColumnGuess
     from tamis.table import Table
+
+WIDTH = 92
+"""The longest line of a comment."""
 
 
 @command("init")
@@ -50,52 +57,68 @@ def init(source: TableSource, output: str, force: bool, as_json: bool, quiet: bo
 
 def configuration(source: TableSource, table: Table, columns: list[ColumnGuess]) -> str:
     """The text of the file; every name is quoted."""
-    names = {look: [c.name for c in columns if c.looks == look] for look in _LOOKS}
-    target = next(iter(names["target"]), None)
     lines = [
         f"# tamis release {json.dumps(source.table, ensure_ascii=False)} --config THIS --out DIR",
         "# Flags on the command line override this file.",
         "",
-        "# What a recipient will learn to predict.",
-        f"target = {in_toml(target)}" if target else '# target = "..."',
-        "",
-        "# What must stay hard to guess; by default the target.",
-        f"sensitive = {in_toml(source.sensitive)}" if source.sensitive else '# sensitive = "..."',
-        "",
-        "# Columns that identify people: never released. These hardly repeat, look like keys by",
-        "# name and values, repeat like people with several rows, or hold direct identifiers. Move",
-        "# one that is an ordinary column to feature = [...] below.",
-        f"identifier = {_texts([*source.identifier, *names['identifier']])}",
-        "",
-        "# Which of these say who a person is, where people may have several rows; by default a",
-        "# number rather than a name, a patient rather than a stay.",
-        *_person_lines(table, columns),
-        f"person = {_texts(list(source.person))}" if source.person else "# person = []",
-        "",
-        "# Whether every row is a different person, where no column identifies people.",
-        f"row_is_person = {str(source.row_is_person).lower()}",
-        "",
-        "# Columns to ignore. These have only one value, or follow the order of the rows.",
-        f"drop = {_texts([*source.drop, *names['constant'], *names['order']])}",
-        "",
-        "# Ordinary columns, although they look like keys: released like any other.",
-        f"feature = {_texts(list(source.feature))}",
-        "",
-        "# Columns that an attacker may know from elsewhere; by default all features.",
-        f"quasi = {_texts(list(source.quasi))}" if source.quasi else "# quasi = []",
-        "",
-        "# Texts that mean a missing value, besides an empty cell.",
-        f"missing = {_texts(list(source.missing))}",
-        "",
+        *_column_lines(source, table, columns),
         *_text_lines(source),
-        *_SETTINGS,
-        "",
+        *setting_lines(),
         "# What the columns hold:",
         *(_comment(c) for c in columns),
         "",
         *_METHODS,
     ]
     return "\n".join(lines) + "\n"
+
+
+def _column_lines(source: TableSource, table: Table, columns: list[ColumnGuess]) -> list[str]:
+    """What the columns are, as far as that was said or can be guessed."""
+    said = asdict(source)
+    for role, looks in _LOOKS.items():
+        said[role] = [*said[role], *(c.name for c in columns if c.looks in looks)]
+    said["target"] = next((c.name for c in columns if c.looks == "target"), None)
+    lines = []
+    for option in READING:
+        if option.note:
+            more = _person_lines(table, columns) if option.name == "person" else []
+            lines += [*_wrapped(option.note), *more, _entry(option, said[option.name]), ""]
+    return lines
+
+
+def setting_lines() -> list[str]:
+    """What a release may be asked, as it is by default; limits that nobody set are comments."""
+    lines = []
+    for section, options in _by_section(RELEASE).items():
+        for option in (o for o in options if o.default is not None):
+            lines += [*_wrapped(option.note), _entry(option, option.default), ""]
+        unset = [option for option in options if option.default is None]
+        if unset:
+            lines.append(f"# {section}: remove the # of what you ask for.")
+            lines += [f"{_entry(option, None):30} # {option.help}" for option in unset] + [""]
+    return lines
+
+
+def _by_section(options: Iterable[Option]) -> dict[str, list[Option]]:
+    """The options that the file names, by their section."""
+    found: dict[str, list[Option]] = {}
+    for option in options:
+        if option.note or option.example is not None:
+            found.setdefault(option.section, []).append(option)
+    return found
+
+
+def _entry(option: Option, value: Any) -> str:
+    """A line of the file; a comment where nothing was said and there is no default."""
+    if isinstance(value, tuple | list):
+        value = list(dict.fromkeys(value))
+    if option.example is not None and not value:
+        return f"# {option.name} = {in_toml(option.example)}"
+    return f"{option.name} = {in_toml(value)}"
+
+
+def _wrapped(note: str) -> list[str]:
+    return wrap(note, WIDTH, initial_indent="# ", subsequent_indent="# ")
 
 
 def _text_lines(source: TableSource) -> list[str]:
@@ -145,40 +168,8 @@ _LADDERS = [
 ]
 
 
-_LOOKS = ("target", "identifier", "order", "constant")
-_SETTINGS = [
-    "# Everybody hides among at least this many people.",
-    "k = 5",
-    "",
-    "# The release that keeps most of the target, less this many times what it tells of the",
-    "# sensitive column. Above 1 is more careful.",
-    "caution = 1.0",
-    "",
-    "# Hard limits.",
-    "# min_kept = 0.8           # of what can be learnt about the target",
-    "# max_told = 0.2           # of what the table tells about the sensitive column",
-    "# max_features = 10",
-    "# max_lost_rules = 0.5",
-    "# max_population_risk = 0.05    # and what is known of the population, one of:",
-    '# population = "register.csv"',
-    "# sampling = 0.01",
-    "",
-    f"# What a recipient would train: {', '.join(MODELS)}.",
-    'classifier = "nb"',
-    "",
-    "# What attackers would train; the strongest counts.",
-    'attackers = ["c45", "nb"]',
-    "",
-    "# The share of rows used to choose, and again to report; no search sees either.",
-    "holdout = 0.25",
-    "",
-    "# The methods that propose releases.",
-    f"methods = {in_toml(list(BY_DEFAULT))}",
-    "",
-    "# Release only synthetic rows, drawn with differential privacy at this cost within bounds.",
-    "# epsilon = 1.0",
-    '# bounds = "bounds.toml"',
-]
+_LOOKS = {"identifier": ("identifier",), "drop": ("constant", "order")}
+"""What columns look like that have such a role."""
 _METHODS = [
     "[breach]                   # unaltered columns that teach without giving people away",
     'search = "auto"            # or walk, exhaustive, forward, backward',
@@ -196,7 +187,3 @@ def _comment(c: ColumnGuess) -> str:
     looks = f", looks like: {c.looks}" if c.looks else ""
     looks += f" ({c.content or c.why})" if c.content or c.why else ""
     return f"#   {in_toml(c.name)}: {c.kind}, {plural(c.distinct, 'value')}{missing}{looks}"
-
-
-def _texts(values: list[str]) -> str:
-    return in_toml(list(dict.fromkeys(values)))

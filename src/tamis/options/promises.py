@@ -50,6 +50,7 @@ L = _promise(
     "count",
     least=2,
     because="since every group has one value",
+    example=2,
     asked=Asked(
         "Different secrets in a group (l)",
         "People who look alike must not all share one secret.",
@@ -73,6 +74,7 @@ T = _promise(
     "share",
     least=0,
     most=1,
+    example=0.3,
     asked=Asked(
         "How far a group may lean (t)",
         "How much more likely a secret may be in one group than in the whole table.",
@@ -189,7 +191,6 @@ MAX_POPULATION_RISK = _population(
     "share",
     least=0,
     most=1,
-    note="and what is known of the population, one of:",
     example=0.05,
     asked=Asked(
         "The most people to be found",

@@ -12,7 +12,6 @@ from tamis.option import Asked, Option
 from tamis.options.promises import IN_POPULATION, PROMISES
 from tamis.options.reading import SEED
 
-USUAL_ATTACKERS = ("c45", "nb")
 FORMATS = ("csv", "parquet", "long", "svm", "sav", "dta", "xlsx")
 
 FORCE = Option("force", "Replace an earlier release of that name.", "flag")
@@ -91,7 +90,6 @@ CHOICE = (
         "share",
         least=0,
         most=1,
-        note="of what can be learnt about the target",
         example=0.8,
         asked=Asked(
             "The least that must be kept",
@@ -106,7 +104,6 @@ CHOICE = (
         "share",
         least=0,
         most=1,
-        note="of what the table tells about the sensitive column",
         example=0.2,
         asked=Asked(
             "The most that may be told",
@@ -184,10 +181,9 @@ SEARCH = (
         "methods",
         "How to find releases.",
         "names",
-        otherwise=", ".join(BY_DEFAULT),
+        default=BY_DEFAULT,
         rare=True,
         note="The methods that propose releases.",
-        example=list(BY_DEFAULT),
         asked=Asked(
             "Ways to find releases",
             "All that you tick are tried and compared; with none ticked, those that change no "
@@ -214,10 +210,9 @@ SEARCH = (
         "attackers",
         "Models whose gain is the PBI.",
         "names",
-        otherwise=", ".join(USUAL_ATTACKERS),
+        default=("c45", "nb"),
         rare=True,
         note="What attackers would train; the strongest counts.",
-        example=list(USUAL_ATTACKERS),
     ),
     _search(
         "holdout",
@@ -261,7 +256,6 @@ EPSILON = _private(
     "Release only synthetic rows, differentially private at this cost.",
     "number",
     above=0,
-    note="Release only synthetic rows, drawn with differential privacy at this cost within bounds.",
     example=1.0,
 )
 BOUNDS = _private(
