@@ -180,7 +180,9 @@ def test_a_configuration_file_gives_options_and_flags_win(run, tmp_path):
     config.write_text("tarjet = 'b'\n")
     bad = run("audit", table, "--config", config)
     assert bad.code == 2
-    assert "no option 'tarjet'" in bad.err
+    assert "no option 'tarjet'; did you mean 'target'?" in bad.err
+    config.write_text("zzz = 1\n")
+    assert "known are" in run("audit", table, "--config", config).err
     assert run("audit", table, "--config", tmp_path / "none.toml").code == 2
 
 

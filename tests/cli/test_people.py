@@ -8,6 +8,8 @@ import polars as pl
 import pytest
 
 from tamis.cli.table_source import TableSource
+from tamis.serve.tasks import look
+from tests.read.made_columns import family_names, given_names
 
 STAYS = 8
 
@@ -222,3 +224,39 @@ def test_a_repeating_id_is_not_offered_to_be_dropped(run, stays, tmp_path):
     assert "'patient' (looks like a key by name and values) could identify people" in words
     assert "counts people by it" in words
     assert "--drop" not in words
+
+
+def court(folder, rows=400):
+    """People before a court, in a file whose `name` is there again as `first` and `last`."""
+    rng = np.random.default_rng(1)
+    first, last = (
+        [name.lower() for name in made(rows, rng)] for made in (given_names, family_names)
+    )
+    again = rng.random(rows) < 0.4
+    frame = pl.DataFrame(
+        {
+            "name": [f"{f} {n}" for f, n in zip(first, last)],
+            "first": first,
+            "last": last,
+            "priors": rng.poisson(np.where(again, 5, 1)),
+            "again": np.where(again, "yes", "no"),
+        }
+    )
+    frame.write_csv(folder / "court.csv")
+    return folder / "court.csv"
+
+
+def test_every_command_finds_the_same_names(run, tmp_path):
+    file = court(tmp_path)
+    asked = ("--target", "again", "--identifier", "name")
+    audited = " ".join(run("audit", file, *asked).err.split())
+    refused = run("release", file, *asked, "--out", tmp_path / "r")
+    for words in (audited, " ".join(refused.err.split())):
+        assert "'first' (" in words
+        assert "'last' (headed as names of people) could identify people" in words
+    assert refused.code == 2
+    assert not (tmp_path / "r").exists()
+    run("init", file, "--target", "again", "-o", tmp_path / "t.toml")
+    assert 'identifier = ["name", "first", "last"]' in (tmp_path / "t.toml").read_text()
+    shown = {column["name"]: column["role"] for column in look(str(file))["columns"]}
+    assert {c for c, role in shown.items() if role == "identifier"} == {"name", "first", "last"}

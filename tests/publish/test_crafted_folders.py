@@ -27,6 +27,7 @@ from tamis.publish.layout import RELEASE, digest, json_bytes, write_json
 from tamis.table_file import ROW_GROUP, _long, _svm, csv_lines, read_cells
 from tests.publish.forged import drawn, edited, relaid
 from tests.quick_look import no_trees
+from tests.read.made_columns import family_names
 
 CANARY = "Ann Smith has HIV"
 Manifest = dict[str, Any]
@@ -349,6 +350,12 @@ def emails(rows: pl.DataFrame) -> pl.DataFrame:
                 last_name=pl.Series([f"N{i % 90}" for i in range(rows.height)])
             ),
             "column 'last_name' (",
+        ),
+        (
+            lambda rows: rows.with_columns(
+                last=pl.Series(family_names(rows.height, np.random.default_rng(1)))
+            ),
+            "column 'last' (headed as names of people)",
         ),
     ],
 )

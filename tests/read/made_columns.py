@@ -13,7 +13,8 @@ FAMILY_HEADERS = (
     "last_name", "lastName", "lname", "surname", "nom_de_famille", "Nachname", "Familienname",
     "apellido", "apellidos", "cognome", "sobrenome", "apelido", "achternaam", "efternamn",
     "etternavn", "efternavn", "sukunimi", "nazwisko", "příjmení", "vezetéknév", "soyad\u0131",
-    "priezvisko", "prezime", "pavardė", "uzvārds", "perekonnanimi", "last", "nom", "name",
+    "priezvisko", "Kundenname", "Name des Patienten", "фамилия", "επώνυμο", "姓名", "성명",
+    "prezime", "pavardė", "uzvārds", "perekonnanimi", "last", "nom", "name",
 )  # fmt: skip
 GIVEN_HEADERS = (
     "first_name", "firstName", "fname", "forename", "given_name", "prénom", "Vorname", "nombre",

@@ -272,6 +272,10 @@ TRUE_ALARMS = {
     "review_polarity": {"id", "text"},
     "reuters_corn_grain": {"text"},
     "pu1": {"id", "subject", "body"},
+    "pu2": {"id", "subject", "body"},
+    "pu3": {"id", "subject", "body"},
+    "pua": {"id", "subject", "body"},
+    "supermarket_columns": {"index", "name"},
 }
 
 

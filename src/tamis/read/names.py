@@ -55,9 +55,12 @@ vezeteknev keresztnev csaladnev utonev
 prenume numedefamilie numelefamilie
 soyad soyadi soyisim adsoyad adisoyadi
 pavarde uzvards eponymo eponimo familiya familija otchestvo imya
+kundenname patientenname teilnehmername mitarbeitername spielername schuelername ansprechpartner
+фамилия имя отчество фио прізвище ονομα επωνυμο ονοματεπωνυμο 姓名 氏名 名前 姓 이름 성명 성 الاسم
 namalengkap namabelakang namadepan cyfenw sloinne mbiemri mbiemer
 """
-SURE = frozenset(_SURE.split())
+# As `header_words` gives them: Hangul, for one, is taken apart with the accents.
+SURE = frozenset("".join(header_words(word)) for word in _SURE.split())
 """Words, or words written as one, that name nothing but people."""
 _DOUBTFUL = """
 first last given family middle name names nom noms nome nomi nombre nombres ad adi ime meno nume
@@ -72,7 +75,8 @@ contact user student pupil teacher doctor physician nurse provider author owner 
 beneficiary next of kin emergency guardian legal birth preferred full actual voter tenant borrower
 plaintiff judge player donor respondent participant resident citizen worker staff manager holder
 cardholder account c p r s e de du del da di der den van la le el kunde kunden paciente cliente
-pasient pacjent osoba person dipendente empleado salarie eleve schueler schuler mitarbeiter
+pasient pacjent osoba person des patienten paziente
+dipendente empleado salarie eleve schueler schuler mitarbeiter
 """
 WHOSE = frozenset(_WHOSE.split())
 """What may stand before such a word."""
