@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import polars as pl
@@ -17,7 +18,7 @@ from tamis.evaluate.bits import chosen
 from tamis.evaluate.subset_bits import Parts, SubsetBits
 from tamis.flow import Outcome
 from tamis.propose.coarsen import FEWEST_ROWS, MOVES, Coarsen, learnt_rungs, search_coarser
-from tamis.propose.rungs import RungBits
+from tamis.propose.rungs import RungBits, keeps_people
 from tamis.risk.anonymity import k_anonymity
 from tamis.select.front import search_front
 from tamis.table import Roles, Table
@@ -392,3 +393,35 @@ def test_leave_to_suppress_never_takes_a_candidate_away():
         values.append(float(card.compared.choosing.value(1.0)[: len(rows)].max()))
     assert contents[0] <= contents[1]
     assert values[0] <= values[1] + 1e-9
+
+
+def admissions(rows: int = 6000) -> pl.DataFrame:
+    """Codes of ten kinds, some rare, and ages: both teach in coarse forms, whole codes fill k."""
+    rng = np.random.default_rng(2)
+    shares = np.array([30, 20, 12, 10, 8, 7, 5, 4, 3, 1]) / 100
+    code, age = rng.choice(10, rows, p=shares), rng.integers(0, 90, rows)
+    score = 1.2 * (code % 2) + 0.02 * age + rng.logistic(0, 1, rows)
+    return pl.DataFrame(
+        {"code": [f"c{c}" for c in code], "age": age, "ill": (score > 1.7).astype(int)}
+    )
+
+
+@pytest.mark.parametrize("k", [30, 80, 200])
+def test_a_column_makes_room_for_another(k):
+    """The oracle scores every set of the forms that were found: none is much better."""
+    frame = admissions()
+    features = frame.select("code", "age")
+    bits = SubsetBits.of(features, frame["ill"].to_numpy())
+    search_front(bits)
+    found = search_coarser(bits, features, quasi=features.columns, k=k)
+    best = float(found.measured.value()[: len(found.sets)].max())
+    keeps = keeps_people(found.bits.rungs, features, features.columns, k)
+    of_column = [
+        [i for i, rung in enumerate(found.bits.rungs) if rung.column == c] for c in range(2)
+    ]
+    pairs = [tuple(sorted(pair)) for pair in product(*of_column)]
+    every = [pair for pair in pairs if keeps(pair)]
+    for pair in every:
+        found.bits.score(pair)
+    possible = float(found.bits.measured(every).value()[: len(every)].max())
+    assert best > possible - 0.01

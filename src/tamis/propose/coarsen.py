@@ -31,7 +31,7 @@ from tamis.evaluate.subset_bits import Columns, Gains, Parts, Question, SubsetBi
 from tamis.learn.boosting import shares, shares_given
 from tamis.learn.coded_table import CodedTable
 from tamis.propose.problem import Method, Problem
-from tamis.propose.rungs import Keeps, Rung, RungBits, keeps_people, moves
+from tamis.propose.rungs import Keeps, Rung, RungBits, keeps_people, make_room, moves
 from tamis.propose.unaltered import CAUTIONS, in_order, searched_front, set_name
 from tamis.release import Coarsening, Recipe, Release, released
 from tamis.select.front import WIDTH, thinned
@@ -462,7 +462,7 @@ def _explore(bits: RungBits, keeps: Keeps, budget: int, caution: float) -> None:
     """Move on from the front and from the best set, until neither changes or all is spent.
 
     Each time a few steps from each set, the most promising ones first: what they find may be a
-    better set to move on from.
+    better set to move on from. A step that breaks k makes other columns coarser.
     """
     worth = _alone(bits, caution)
     ahead: dict[Columns, list[Columns]] = {}
@@ -471,8 +471,10 @@ def _explore(bits: RungBits, keeps: Keeps, budget: int, caution: float) -> None:
         steps: list[Columns] = []
         for start in _promising(_scored(bits, keeps), caution):
             if start not in ahead:
-                ahead[start] = _few(moves(bits.rungs, start), worth)
-            new = [c for c in ahead[start] if c and c not in bits.fitted and keeps(c)]
+                few = _few(moves(bits.rungs, start), worth)
+                roomy = (make_room(bits.rungs, start, step, keeps, worth) for step in few)
+                ahead[start] = _few(list(dict.fromkeys(roomy)), worth)
+            new = [c for c in ahead[start] if c and c not in bits.fitted]
             steps += new[:AT_ONCE]
             ahead[start] = new[AT_ONCE:]
         if not steps:

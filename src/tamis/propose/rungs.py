@@ -6,7 +6,7 @@ being absent. A set of rungs has at most one of each column.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, reduce
 from itertools import pairwise
@@ -338,6 +338,47 @@ def _steps(
     found = [b if a == own else a for a, b in pairwise(path) if own in (a, b)]
     same = [n for n in last if rungs[n].groups == rungs[own].groups and rungs[n].chain > chain]
     return [*found, *(same if chain else [])]
+
+
+def make_room(
+    rungs: Sequence[Rung], start: Columns, step: Columns, keeps: Keeps, worth: Sequence[float]
+) -> Columns:
+    """A step with the other columns as coarse as it needs to be kept; () where nothing helps.
+
+    A set that fills what k allows has no neighbour with more in it: every better set is behind
+    worse ones, in which some column is coarser already. The rung that the step brings stays; of
+    the others the one that loses least by itself (`worth` of each rung) gets coarser, again and
+    again.
+
+    >>> rungs = [Rung(0, 9), Rung(1, 9), Rung(0, 2, chain=1), Rung(1, 2, chain=1)]
+    >>> make_room(rungs, (0,), (0, 3), lambda columns: 0 not in columns, [3, 3, 2, 2])
+    (2, 3)
+    """
+    ladders = _ladders(rungs)
+    brought = set(step) - set(start)
+    while not keeps(step):
+        coarser = {c: _coarser(rungs, ladders, c) for c in step if c not in brought}
+        if not coarser:
+            return ()
+        losses = {c: worth[c] - (0 if to is None else worth[to]) for c, to in coarser.items()}
+        least = min(losses, key=lambda c: (losses[c], c))
+        rest, to = set(step) - {least}, coarser[least]
+        step = tuple(sorted(rest if to is None else {*rest, to}))
+    return step
+
+
+def _coarser(
+    rungs: Sequence[Rung], ladders: Mapping[int, dict[int, list[int]]], own: int
+) -> int | None:
+    """The next coarser rung of a column; `None` is its absence."""
+    chains, chain = ladders[rungs[own].column], rungs[own].chain
+    path = [*(chains[chain] if chain else [own, *_last(chains)]), None]
+    return path[path.index(own) + 1]
+
+
+def _last(chains: Mapping[int, list[int]]) -> list[int]:
+    """The rungs that were made last; none where a column is only there as it is."""
+    return chains[max(chains)] if max(chains) else []
 
 
 def _coded(
