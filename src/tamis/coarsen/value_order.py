@@ -1,8 +1,9 @@
 """Whether nominal values have an order, so that only neighbours among them are merged.
 
 An order is declared (an Enum, such as a schema's ``education = ["primary", "secondary"]`` makes of
-a column), or seen: every value begins with a number (``18-24``, ``5th-6th``, ``10 to 49 people``),
-or is a word of one of the scales below.
+a column), or seen: every value begins with a number (``18-24``, ``5th-6th``, ``10 to 49 people``,
+``2. often``), or is a word of one of the scales below. A word that all values share is not looked
+at (``Stage II``, ``low income``), but a name before a number is no order (``Region 3``).
 """
 
 from __future__ import annotations
@@ -15,7 +16,15 @@ import polars as pl
 _NO_PLACE = {
     *("", "unknown", "other", "others", "missing", "na", "n/a", "none stated", "not stated"),
     *("not known", "don't know", "refused", "unspecified", "not applicable", "not in universe"),
+    *("prefer not to say", "prefer not to answer", "no answer", "do not know", "dk", "nan", "null"),
 }
+_NOTHING = {"none", "nobody", "nothing", "never", "zero"}
+"""What comes before every number."""
+_COUNTED = {
+    *("age", "aged", "ages", "band", "class", "decile", "degree", "grade", "level", "phase"),
+    *("quartile", "quintile", "rank", "score", "stage", "step", "tier", "year"),
+}
+"""Words after which a number is a place in an order, not a name."""
 FEWEST = 3
 """Two values have no order that could be broken."""
 
@@ -23,7 +32,7 @@ _SCALES = (
     "none|very low|low|lower|medium low|medium|middle|moderate|average|medium high|high|higher|"
     "very high|extreme",
     "none|minimal|slight|mild|moderate|severe|very severe|critical",
-    "tiny|very small|small|medium|middle|large|big|very large|huge",
+    "tiny|extra small|very small|small|medium|middle|large|big|very large|extra large|huge",
     "xxs|xs|s|m|l|xl|xxl|xxxl",
     "never|almost never|rarely|seldom|occasionally|sometimes|often|frequently|usually|very often|"
     "almost always|always",
@@ -43,30 +52,37 @@ _SCALES = (
 )
 # A grade is the first of a value such as "7th-8th".
 _SCHOOL = (
-    "none|no schooling|no education|illiterate|children|less than 1st grade",
-    "preschool|kindergarten|pre school",
-    "grade 0|grade 1|grade 2|grade 3|grade 4|primary|primary school|elementary|elementary school",
-    "grade 5|grade 6",
-    "grade 7|grade 8|middle school|lower secondary",
-    "grade 9",
+    "none|no schooling|no education|no formal education|illiterate|children|less than 1st grade",
+    "preschool|kindergarten|pre school|early childhood|early childhood education|"
+    "less than primary|less than primary education|some primary|incomplete primary",
+    "grade 0|grade 1|grade 2|grade 3|grade 4|basic 4y|primary|primary school|primary education|elementary|"
+    "elementary school",
+    "grade 5|grade 6|basic 6y",
+    "grade 7|grade 8|middle school|lower secondary|lower secondary education|some secondary",
+    "grade 9|basic 9y",
     "grade 10",
     "grade 11",
-    "grade 12|some high school",
-    "hs-grad|high school|high school graduate|secondary|secondary school|upper secondary|ged|"
-    "secondary education",
-    "some-college|some college|some college but no degree|post secondary",
+    "grade 12|some high school|less than high school",
+    "hs-grad|high school|high school graduate|high school diploma|secondary|secondary school|"
+    "upper secondary|upper secondary education|ged|secondary education",
+    "post-secondary non-tertiary|post-secondary non-tertiary education",
+    "some-college|some college|some college but no degree|some university|post secondary|"
+    "short-cycle tertiary|short-cycle tertiary education",
     "assoc-voc|associates degree-occup /vocational|vocational|trade school|professional course",
     "assoc-acdm|associates degree-academic program|associate|associates|associate degree|"
     "university|tertiary|tertiary education",
-    "bachelors|bachelor|bachelors degree|bachelors degree(ba ab bs)|undergraduate|college|"
-    "college degree|graduate",
-    "masters|master|masters degree|masters degree(ma ms meng med msw mba)|postgraduate|"
-    "graduate school|graduate degree",
+    "bachelors|bachelor|bachelor degree|bachelors degree|bachelors or equivalent|"
+    "bachelors degree(ba ab bs)|undergraduate|college|college degree|graduate|university degree",
+    "masters|master|master degree|masters degree|masters or equivalent|"
+    "masters degree(ma ms meng med msw mba)|postgraduate|graduate school|graduate degree",
     "prof-school|prof school degree (md dds dvm llb jd)|professional degree",
-    "doctorate|phd|doctorate degree(phd edd)|doctoral",
+    "doctorate|phd|doctorate degree|doctorate degree(phd edd)|doctoral|doctoral or equivalent",
 )
-_PLACES = [{word: i for i, word in enumerate(scale.split("|"))} for scale in _SCALES]
-_PLACES.append({word: i for i, words in enumerate(_SCHOOL) for word in words.split("|")})
+_RANKS = [*(scale.split("|") for scale in _SCALES), _SCHOOL]
+_PLACES = [
+    {word.replace("-", " "): i for i, words in enumerate(ranks) for word in words.split("|")}
+    for ranks in _RANKS
+]
 _BELOW = re.compile(r"(?:<|under|below|less than|up to|fewer than)\s*", re.IGNORECASE)
 _ABOVE = re.compile(r"(?:>=?|over|above|more than|at least)\s*", re.IGNORECASE)
 _NUMBER = re.compile(r"[\[(]?[$€£]?\s*(-?\d[\d,' ]*(?:\.\d+)?)")
@@ -92,24 +108,41 @@ def order_of(column: pl.Series, values: Sequence[str]) -> list[str] | None:
     values = [value for value in values if value.strip(" .?-").lower() not in _NO_PLACE]
     if len(values) < FEWEST:
         return None
-    places = _numbers(values) or _of_scale(values)
+    places = _places(values)
     if places is None:
         return None
     return [value for _, value in sorted(zip(places, values))]
 
 
-def _numbers(values: Sequence[str]) -> list[float] | None:
-    """By the number that each begins with; codes, of which all are digits alone, have no order."""
+def _places(values: Sequence[str]) -> list[float] | None:
+    """The place of each value, as it stands or without the word that all share."""
+    found = _numbers(values) or _of_scale(values)
+    if found is not None:
+        return found
+    words = [value.lower().split() for value in values]
+    for shared, rest in ((0, slice(1, None)), (-1, slice(-1))):
+        if len({each[shared] for each in words if each}) == 1 and min(map(len, words)) > 1:
+            bare = [" ".join(each[rest]) for each in words]
+            counted = words[0][shared] in _COUNTED
+            return (_numbers(bare, alone=True) if counted else None) or _of_scale(bare)
+    return None
+
+
+def _numbers(values: Sequence[str], *, alone: bool = False) -> list[float] | None:
+    """By the number that each begins with; codes, digits alone, have no order unless `alone`."""
     found = [_leading(value.strip()) for value in values]
     places = [place for place in found if place is not None]
     if len(places) < len(values) or len(set(places)) < len(places):
         return None
-    plain = all(re.fullmatch(r"\d+", value.strip()) for value in values)
-    return None if plain else places
+    named = [value.strip() for value in values if value.strip().lower() not in _NOTHING]
+    plain = all(re.fullmatch(r"\d+", value) for value in named)
+    return None if plain and not alone else places
 
 
 def _leading(text: str) -> float | None:
     """The number that a text begins with, just below or above it where a word says so."""
+    if text.lower() in _NOTHING:
+        return -float("inf")
     for words, step in ((_BELOW, -0.5), (_ABOVE, 0.5)):
         if (word := words.match(text)) and (number := _NUMBER.match(text, word.end())):
             return _float(number[1]) + step
@@ -118,7 +151,7 @@ def _leading(text: str) -> float | None:
     ends = (
         number
         and re.match(
-            r"\s*($|[-–+%/<>=]|to\b|or\b|and\b|years?\b|people\b|k\b|€|\$|(st|nd|rd|th)\b)",  # noqa: RUF001
+            r"\s*($|[-–+%/<>=]|[.)]\s|to\b|or\b|and\b|years?\b|people\b|k\b|€|\$|(st|nd|rd|th)\b)",  # noqa: RUF001
             text[number.end() :],
             re.IGNORECASE,
         )
@@ -139,8 +172,8 @@ def _of_scale(values: Sequence[str]) -> list[float] | None:
 
 
 def _word(value: str) -> str:
-    """A value as the scales have it: grades by their first number, small letters, no points."""
-    text = re.sub(r"[.,_]+", " ", value.strip().lower())
+    """A value as the scales have it: grades by their first number, small letters, no signs."""
+    text = re.sub(r"[.,_-]+", " ", value.strip().lower())
     text = re.sub(r"\s+", " ", text).strip()
     text = text.replace("'s", "s")
     grade = re.match(r"(\d+)(?:st|nd|rd|th)\b", text)
