@@ -18,7 +18,7 @@ ORDERED = [
     "Low income|Middle income|High income",
     "small|medium|large|extra large",
     "Preschool|1st-4th|5th-6th|10th|HS-grad|Some-college|Assoc-voc|Bachelors|Masters|Doctorate",
-    "Less than primary|Primary|Lower secondary|Upper secondary|Short-cycle tertiary|Bachelor|Master",
+    "Less than primary|Primary|Lower secondary|Upper secondary|Short-cycle tertiary|Master",
     "illiterate|basic.4y|basic.6y|basic.9y|high.school|professional.course|university.degree",
 ]
 NOMINAL = [

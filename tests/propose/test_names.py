@@ -7,7 +7,7 @@ from dataclasses import replace
 import polars as pl
 
 from tamis.coarsen.ladder import Ladder
-from tamis.propose.names import differences, name_once, what_differs
+from tamis.propose.names import differences, form_name, name_once, what_differs
 from tamis.release import Coarsening, Recipe, released
 from tamis.table import Roles, Table
 
@@ -24,7 +24,7 @@ TABLE = Table(FRAME, Roles(target="ill"))
 
 def coarse(width: int, keep: int, features=("birth", "icd10", "sex")):
     """A release with two columns in coarser forms, named as all such are."""
-    whole = released(TABLE, features, "birth (coarser) + icd10 (coarser) + sex", Recipe("hand"))
+    whole = released(TABLE, features, "birth + icd10 + sex", Recipe("hand"))
     described = {"birth": {"width": [width]}, "icd10": {"keep": [keep]}}
     frame = whole.table.frame
     for name, how in described.items():
@@ -35,11 +35,35 @@ def coarse(width: int, keep: int, features=("birth", "icd10", "sex")):
     return replace(whole, table=replace(whole.table, frame=frame), forms=forms)
 
 
+def yes_no(*items: str):
+    """A release of yes/no columns that were made of others."""
+    frame = pl.DataFrame(dict.fromkeys(items, [0, 1] * 100)).with_columns(FRAME["ill"])
+    made = released(Table(frame, Roles(target="ill")), items, "by containment", Recipe("hand"))
+    return replace(made, sources={item: item.split()[0] for item in items})
+
+
+def test_a_release_is_named_by_the_form_of_each_column():
+    assert form_name(coarse(5, 1)) == "birth (8 bands) + icd10 (8 groups) + sex"
+
+
 def test_names_say_what_differs_and_no_two_are_the_same():
     found = [each.name for each in name_once([coarse(5, 1), coarse(10, 1), coarse(5, 1)])]
-    base = "birth (coarser) + icd10 (coarser) + sex"
-    assert found[:2] == [f"{base} (birth: 8 bands)", f"{base} (birth: 4 bands)"]
+    base = "birth + icd10 + sex"
+    assert found[1] == f"{base} (birth: 4 bands)"
     assert len(set(found)) == 3
+
+
+def test_as_many_bands_with_other_ends_are_told_apart_by_a_value():
+    releases = []
+    for cut in (1960, 1970):
+        ladder = {"cuts": [cut]}
+        cells = Ladder.from_dict("birth", ladder).apply(FRAME["birth"], 1)
+        whole = released(TABLE, ["birth"], "birth (2 bands)", Recipe("hand"))
+        frame = whole.table.frame.with_columns(cells)
+        forms = {"birth": Coarsening(ladder, 1)}
+        releases.append(replace(whole, table=replace(whole.table, frame=frame), forms=forms))
+    names = [each.name for each in name_once(releases)]
+    assert names == ["birth (2 bands) (birth: < 1960, ...)", "birth (2 bands) (birth: < 1970, ...)"]
 
 
 def test_a_name_that_only_one_has_stays():
@@ -49,6 +73,22 @@ def test_a_name_that_only_one_has_stays():
 def test_what_all_have_alike_is_not_named():
     one, two = coarse(5, 1), coarse(10, 1, ("birth", "icd10"))
     assert what_differs(one, [two]) == ["birth: 8 bands", "sex: as it is"]
-    assert what_differs(two, [one]) == ["birth: 4 bands", "sex: held back"]
+    assert what_differs(two, [one]) == ["birth: 4 bands", "without sex"]
     named = list(name_once([one, two]))
     assert set(differences(named)) == {each.name for each in named}
+
+
+def test_yes_no_columns_are_counted_with_the_column_they_were_made_of():
+    """Nobody reads a list of every value that another release has or lacks."""
+    items = yes_no("birth <= 1960", "birth > 1960", "sex = m")
+    whole = coarse(5, 1)
+    assert what_differs(items, [whole]) == [
+        "birth: 2 yes/no columns",
+        "sex: 1 yes/no column",
+        "without icd10",
+    ]
+    assert what_differs(whole, [items]) == [
+        "birth: 8 bands",
+        "icd10: 8 groups",
+        "sex: as it is",
+    ]

@@ -55,8 +55,8 @@ _SCHOOL = (
     "none|no schooling|no education|no formal education|illiterate|children|less than 1st grade",
     "preschool|kindergarten|pre school|early childhood|early childhood education|"
     "less than primary|less than primary education|some primary|incomplete primary",
-    "grade 0|grade 1|grade 2|grade 3|grade 4|basic 4y|primary|primary school|primary education|elementary|"
-    "elementary school",
+    "grade 0|grade 1|grade 2|grade 3|grade 4|basic 4y|primary|primary school|"
+    "primary education|elementary|elementary school",
     "grade 5|grade 6|basic 6y",
     "grade 7|grade 8|middle school|lower secondary|lower secondary education|some secondary",
     "grade 9|basic 9y",

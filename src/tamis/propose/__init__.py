@@ -16,9 +16,8 @@ from tamis.binary.records import is_zero_one
 from tamis.catalogue.methods import BY_DEFAULT, METHODS
 from tamis.errors import CannotMeet, InputError, listed, plural
 from tamis.notebook import in_short
-from tamis.propose.names import name_once
+from tamis.propose.names import form_name, name_once
 from tamis.propose.problem import Method, Problem
-from tamis.propose.unaltered import set_name
 from tamis.release import Release
 
 
@@ -126,9 +125,11 @@ def without_unused(release: Release) -> Release:
         replace(promise, columns=tuple(c for c in promise.columns if c not in unused))
         for promise in whole.promises
     )
-    name = set_name(left) if release.name == set_name(release.features) else release.name
-    narrow = replace(whole, name=name, table=whole.table.select(left), promises=promises)
-    return narrow.keeping(release.kept)
+    narrow = replace(
+        whole, name=release.name, table=whole.table.select(left), promises=promises
+    ).keeping(release.kept)
+    by_columns = release.name == form_name(release)
+    return replace(narrow, name=form_name(narrow)) if by_columns else narrow
 
 
 def _with_everybody(method: Method, problem: Problem, found: list[Release]) -> list[Release]:

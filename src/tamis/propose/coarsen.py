@@ -9,7 +9,7 @@ released on all rows that a search may see.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import cycle
 from typing import Any, ClassVar
@@ -30,9 +30,10 @@ from tamis.evaluate.bits import Floats, KeptTold, chosen, merges_of
 from tamis.evaluate.subset_bits import Columns, Gains, Parts, Question, SubsetBits
 from tamis.learn.boosting import shares, shares_given
 from tamis.learn.coded_table import CodedTable
+from tamis.propose.names import form_name, set_name
 from tamis.propose.problem import Method, Problem
-from tamis.propose.rungs import Keeps, Rung, RungBits, keeps_people, make_room, moves
-from tamis.propose.unaltered import CAUTIONS, in_order, searched_front, set_name
+from tamis.propose.rungs import Keeps, Rung, RungBits, coarsen_others, keeps_people, moves
+from tamis.propose.unaltered import CAUTIONS, in_order, searched_front
 from tamis.release import Coarsening, Recipe, Release, released
 from tamis.select.front import WIDTH, thinned
 from tamis.table import Table
@@ -161,6 +162,7 @@ class Coarsen(Method):
             return None
         whole = self._in_forms(problem, list(rungs), stated)
         release = whole if release.kept is None else whole.keeping(release.kept)
+        release = replace(release, name=form_name(release))
         if forms:
             problem.yardstick.note(release, found.gains(number, release.kept))
         return release
@@ -177,7 +179,7 @@ class Coarsen(Method):
             for name, form in forms.items()
         ]
         return Release(
-            set_name([f"{c} (coarser)" if c in forms else c for c in names]),
+            set_name(names),
             Table(plain.table.frame.with_columns(coarse), plain.table.roles),
             plain.recipe,
             problem.promises(names),
@@ -472,7 +474,7 @@ def _explore(bits: RungBits, keeps: Keeps, budget: int, caution: float) -> None:
         for start in _promising(_scored(bits, keeps), caution):
             if start not in ahead:
                 few = _few(moves(bits.rungs, start), worth)
-                roomy = (make_room(bits.rungs, start, step, keeps, worth) for step in few)
+                roomy = (coarsen_others(bits.rungs, start, step, keeps, worth) for step in few)
                 ahead[start] = _few(list(dict.fromkeys(roomy)), worth)
             new = [c for c in ahead[start] if c and c not in bits.fitted]
             steps += new[:AT_ONCE]

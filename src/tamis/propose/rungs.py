@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from tamis.coarsen.learnt_forms import CoarserForm, FinestForm
 from tamis.coding import Coded, CodedFrame, DistinctRows, coded, collapsed, counted, joined
+from tamis.evaluate.bits import Floats
 from tamis.evaluate.subset_bits import Columns, Labels, SubsetBits
 from tamis.learn.coded_table import CodedTable, Codes
 from tamis.risk.grouping import people_in, people_of
@@ -340,8 +341,8 @@ def _steps(
     return [*found, *(same if chain else [])]
 
 
-def make_room(
-    rungs: Sequence[Rung], start: Columns, step: Columns, keeps: Keeps, worth: Sequence[float]
+def coarsen_others(
+    rungs: Sequence[Rung], start: Columns, step: Columns, keeps: Keeps, worth: Floats
 ) -> Columns:
     """A step with the other columns as coarse as it needs to be kept; () where nothing helps.
 
@@ -351,7 +352,8 @@ def make_room(
     again.
 
     >>> rungs = [Rung(0, 9), Rung(1, 9), Rung(0, 2, chain=1), Rung(1, 2, chain=1)]
-    >>> make_room(rungs, (0,), (0, 3), lambda columns: 0 not in columns, [3, 3, 2, 2])
+    >>> worth = np.array([3.0, 3.0, 2.0, 2.0])
+    >>> coarsen_others(rungs, (0,), (0, 3), lambda columns: 0 not in columns, worth)
     (2, 3)
     """
     ladders = _ladders(rungs)
@@ -360,7 +362,9 @@ def make_room(
         coarser = {c: _coarser(rungs, ladders, c) for c in step if c not in brought}
         if not coarser:
             return ()
-        losses = {c: worth[c] - (0 if to is None else worth[to]) for c, to in coarser.items()}
+        losses = {
+            c: float(worth[c] - (0 if to is None else worth[to])) for c, to in coarser.items()
+        }
         least = min(losses, key=lambda c: (losses[c], c))
         rest, to = set(step) - {least}, coarser[least]
         step = tuple(sorted(rest if to is None else {*rest, to}))

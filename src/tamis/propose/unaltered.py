@@ -20,6 +20,7 @@ from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.boosting import shares
 from tamis.learn.score_test import promised_bits
 from tamis.learn.subset_scores import SubsetScores
+from tamis.propose.names import set_name
 from tamis.propose.problem import Method, Problem
 from tamis.release import Recipe, Release, released
 from tamis.risk.containment import absence_anonymity, containment_anonymity
@@ -311,17 +312,6 @@ def kept_to(problem: Problem, features: Sequence[str], worth: Worth) -> tuple[st
         chosen.append(known.pop(best))
         together = dense(joined(together, problem.coded[chosen[-1]]))
     return (*kept, *chosen)
-
-
-def set_name(features: Sequence[str]) -> str:
-    """A short name for a set of columns.
-
-    >>> set_name(["a", "b"]), set_name(["a", "b", "c", "d", "e", "f"])
-    ('a + b', 'a + b + c + 3 more')
-    """
-    if len(features) <= 4:
-        return " + ".join(features)
-    return " + ".join([*features[:3], f"{len(features) - 3} more"])
 
 
 def _people(problem: Problem) -> NDArray[np.int64] | None:

@@ -19,8 +19,16 @@ from tamis.publish.secret_groups import entry_claim, reached_words
 from tamis.table import Unit
 
 STATED = "Stated by the publisher, not checked: "
-ABOUT_ORIGINAL = (*("method", "held_back", "measured", "close_look", "engine", "versions", "date"),)
-"""Parts of a manifest about the original, or about how the release was made."""
+ABOUT_ORIGINAL = {
+    "method": "the method",
+    "held_back": "what was held back",
+    "measured": "how much models learnt",
+    "close_look": "how well its target is guessed",
+    "engine": "the engine",
+    "versions": "the versions used",
+    "date": "the date",
+}
+"""Parts of a manifest about the original, or about how the release was made, in words."""
 
 
 def counted_claims(content: dict[str, Any], private: bool, present: bool) -> Iterator[str]:
@@ -77,6 +85,6 @@ def only_stated(content: dict[str, Any], private: bool, present: bool) -> Iterat
             "Not checked: columns that the publisher names as ordinary (stated) or as known to "
             "attackers may look like identifiers."
         )
-    said = [key for key in ABOUT_ORIGINAL if content.get(key)]
-    yield f"Not checked: what is said of the original and of the making ({', '.join(said)})."
+    said = [words for key, words in ABOUT_ORIGINAL.items() if content.get(key)]
+    yield f"Not checked: what is said of the original and of the making: {', '.join(said)}."
     yield "Not checked: the words of report.html; only its hash was compared."
