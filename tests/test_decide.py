@@ -29,6 +29,7 @@ class Fake(Row):
     told: float = 0.0
     promises: tuple[Promise, ...] = ()
     beyond: int = 0
+    left_out: int = 0
 
     @property
     def release(self) -> Any:
@@ -40,6 +41,7 @@ class Fake(Row):
             unit="people",
             beyond=self.beyond,
             forms={},
+            suppressed_people=self.left_out,
             table=SimpleNamespace(target="income", features=(), frame={}),
         )
 
@@ -98,6 +100,16 @@ def test_what_breaks_k_is_not_chosen_though_it_ranks_best():
     assert [r.release.name for r in found.ranked] == ["everything", "second"]
     assert set(found.failures) == {"everything", "best"}
     assert found.failures["best"][0].short == "fewer than 5 people alike"
+
+
+def test_of_releases_as_good_the_one_that_leaves_out_fewest():
+    some: Any = row("some", 0.7, 0.0, 2, kept=0.9)
+    few, nobody = replace(some, name="few", left_out=3), replace(some, name="nobody")
+    some = replace(some, left_out=30)
+    assert decide(card(EVERYTHING, some, few, nobody), by="value").chosen is nobody
+    assert decide(card(EVERYTHING, some, few), by="value").chosen is few
+    narrow = replace(some, name="narrow", size=1, left_out=9)
+    assert decide(card(EVERYTHING, narrow, nobody), by="value").chosen is narrow
 
 
 def test_limits_come_before_weights():

@@ -335,11 +335,14 @@ def _ranked(
 
 
 def most_valuable(scorecard: Scorecard, meeting: Sequence[Row], caution: float) -> Row:
-    """Of the releases that meet every limit, the one that is worth most under a caution."""
+    """Of the releases that meet every limit, the one that is worth most under a caution.
+
+    Of those as good, of as few columns, fewest people are left out before fewest groups are merged.
+    """
     every = (scorecard.baseline, scorecard.floor, *scorecard.candidates)
     allowed = np.array([row in meeting for row in every])
     sizes = [len(row.release.features) for row in every]
-    merges = [merges_of(_groups(row.release)) for row in every]
+    merges = [(row.release.suppressed_people, *merges_of(_groups(row.release))) for row in every]
     measured = scorecard.compared.choosing
     return every[chosen(measured, sizes, allowed, caution=caution, merges=merges)]
 

@@ -281,3 +281,24 @@ def test_the_holder_is_told_who_goes_and_why_and_nobody_else(outcome, analysis, 
     assert sum(group["people"] for group in summary["left_out"]["groups"]) == RARE
     assert "MARK" not in public_text(folder)
     assert "Who is left out" not in public_text(folder)
+
+
+def aged(rows: int = 3000) -> Table:
+    """Ages that a few people share with nobody, and that teach as much in decades."""
+    rng = np.random.default_rng(5)
+    age = rng.integers(30, 90, rows)
+    age[:40] = np.arange(40) % 20 + 100
+    ill = rng.random(rows) < np.where(age >= 60, 0.8, 0.2)
+    frame = pl.DataFrame({"age": age, "sex": ["f", "m"] * (rows // 2), "ill": ill.astype(int)})
+    return Table(frame, Roles(target="ill", quasi=("age", "sex")))
+
+
+def test_values_that_disappear_for_the_same_reason_are_named_in_one_line():
+    settings = Settings(methods={"front": {}}, max_suppressed=0.05, attackers=("nb",))
+    outcome = consider(aged(), settings)
+    lines = [
+        line for line in words(outcome, analyse(outcome)) if line.startswith("Warning: Nobody")
+    ]
+    assert len(lines) == 1
+    assert "age = 100 (2 rows), 101 (2)" in lines[0]
+    assert "fewer than 5 are alike (k)" in lines[0]

@@ -74,19 +74,23 @@ def _unit(release: Release) -> tuple[str, str]:
 
 
 def lost_value_warnings(found: Lost, outcome: Outcome) -> list[str]:
-    """What disappears from a column altogether, and what would save it."""
-    lines = [_lost_value(each, outcome) for each in found.values]
+    """What disappears from a column altogether, and what would save it; a line for each reason."""
+    alike: dict[tuple[str, tuple[str, ...], str], list[LostValue]] = {}
+    for each in found.values:
+        alike.setdefault((each.column, each.reasons, _remedy(each)), []).append(each)
+    lines = [_lost_values(values, outcome) for values in alike.values()]
     if found.more_values:
         lines.append(f"{plural(found.more_values, 'more value')} of fewer people disappear, too.")
     return lines
 
 
-def _lost_value(lost: LostValue, outcome: Outcome) -> str:
-    who = plural(lost.people, *_unit(outcome.release))
-    why = "; ".join(reason_words(reason, outcome) for reason in lost.reasons)
-    return (
-        f"Nobody with {lost.column} = {lost.value} is left ({who} had it: {why}). {_remedy(lost)}"
-    )
+def _lost_values(lost: Sequence[LostValue], outcome: Outcome) -> str:
+    """That values of one column are gone, for the same reason and with the same remedy."""
+    first, *rest = lost
+    counted = f"{first.value} ({plural(first.people, *_unit(outcome.release))})"
+    counted += "".join(f", {each.value} ({each.people:,})" for each in rest)
+    why = "; ".join(reason_words(reason, outcome) for reason in first.reasons)
+    return f"Nobody with {first.column} = {counted} is left: {why}. {_remedy(first)}"
 
 
 def _remedy(lost: LostValue) -> str:
