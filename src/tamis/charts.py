@@ -20,6 +20,10 @@ COLOURS = (BLUE, ORANGE, GREEN, RED, "#6b3fa0", "#00788c", "#8a6d00", "#a13b72")
 """To tell several things apart, in this order."""
 FONT = "font-family='system-ui, Segoe UI, Helvetica, Arial, sans-serif'"
 
+Place = tuple[float, float]
+LETTER = 7.0
+"""About how wide a letter of size 12 is."""
+
 
 class Picture:
     """A canvas in user units; shapes are drawn in call order.
@@ -85,6 +89,29 @@ class Picture:
             fill=fill,
             transform=rotate,
             **style,
+        )
+
+    def name(
+        self,
+        words: str,
+        spots: Iterable[Place],
+        taken: list[Place],
+        box: tuple[float, ...],
+        *,
+        fill: str = INK,
+        halo: bool = True,
+    ) -> None:
+        """Words of size 12 at the spot where they hide the fewest points, which they then take.
+
+        `box` is left, right, top and bottom of where they may be; a `halo` keeps them readable on
+        lines and points.
+        """
+        x, y = min(spots, key=lambda spot: words_hide(spot, words, taken, box))
+        wide = LETTER * len(words)
+        taken.extend((x + wide * part / 4, y - 4) for part in range(5))
+        light, wide_as, under = ("#ffffff", 3, "stroke") if halo else (None, None, None)
+        self.text(
+            x, y, words, size=12, fill=fill, stroke=light, stroke_width=wide_as, paint_order=under
         )
 
     def heading(self, x: float, y: float, words: str, size: float = 17) -> None:
@@ -187,11 +214,6 @@ def around(values: Iterable[float], margin: float = 0.06) -> tuple[float, float]
     return low - air, high + air
 
 
-Place = tuple[float, float]
-LETTER = 7.0
-"""About how wide a letter of size 12 is."""
-
-
 def words_hide(spot: Place, words: str, taken: Iterable[Place], box: tuple[float, ...]) -> int:
     """How much words of size 12 would cover that begin at a spot: points, or what is outside.
 
@@ -203,12 +225,6 @@ def words_hide(spot: Place, words: str, taken: Iterable[Place], box: tuple[float
     (x, y), wide, (left, right, top, bottom) = spot, LETTER * len(words), box
     outside = x < left or x + wide > right or not top < y < bottom
     return 1000 * outside + sum(x - 7 < a < x + wide + 7 and y - 17 < b < y + 9 for a, b in taken)
-
-
-def taken_by(spot: Place, words: str) -> list[Place]:
-    """Points that stand for words of size 12 where others look for a place."""
-    wide = LETTER * len(words)
-    return [(spot[0] + wide * part / 4, spot[1] - 4) for part in range(5)]
 
 
 def plain_number(value: float) -> str:

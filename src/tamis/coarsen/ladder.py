@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tamis.charts import BLUE, GRID, SOFT, Picture, shortened
+from tamis.charts import BLUE, GRID, LETTER, SOFT, Picture, shortened
 from tamis.coarsen.intervals import Bounds, Calendar, Cuts, End, Ends, Widths
 from tamis.coarsen.value_groups import CommonValues, Prefixes, ValueGroups, plain_text
 from tamis.errors import InputError, plural
@@ -29,8 +29,6 @@ NOTHING = "*"
 Groups = NDArray[Any]
 _WIDTH, _LEFT, _TRACK, _TOP, _LINE = 760.0, 84.0, 652.0, 66.0, 62.0
 """Of the picture."""
-_LETTER = 7.0
-"""The width of a letter in a name."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -428,7 +426,7 @@ def _level(picture: Picture, groups: list[tuple[str, int]], y: float, least: int
         gap = 1.5 if wide > 4 else 0.0
         shade = 0.9 if number % 2 else 0.7
         picture.rect(x, y, wide - gap, 28, fill=BLUE, fill_opacity=shade, rx=2, stroke=None)
-        if rows >= least and wide > _LETTER * len(label) + 8:
+        if rows >= least and wide > LETTER * len(label) + 8:
             picture.text(x + wide / 2, y + 19, label, size=12, anchor="middle", fill="#ffffff")
         x += wide
     picture.line(_LEFT, y + 29, _LEFT + _TRACK, y + 29, stroke=GRID)

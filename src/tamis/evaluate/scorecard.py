@@ -11,7 +11,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from tamis.catalogue.measures import MEASURES, MeasureRecord
-from tamis.charts import BLUE, INK, ORANGE, SOFT, Axes, Picture, Scale, percentage, shortened
+from tamis.charts import (
+    BLUE,
+    INK,
+    LETTER,
+    ORANGE,
+    SOFT,
+    Axes,
+    Picture,
+    Place,
+    Scale,
+    percentage,
+    shortened,
+)
 from tamis.errors import Progress, plural
 from tamis.evaluate.evaluator import Assessment, Evaluator, Findings
 from tamis.evaluate.figure import Figure, accuracy, accuracy_change, auc, f_measure
@@ -251,9 +263,6 @@ def _figures(
 
 
 _WIDTH, _HEIGHT = 500.0, 420.0
-_LETTER = 7.5
-"""The width of a letter in a name, rather too much than too little."""
-Place = tuple[float, float]
 
 
 def kept_told_picture(
@@ -334,21 +343,10 @@ def _mark(picture: Picture, row: Row, at: Place, front: bool, barred: bool) -> N
 
 def _name(picture: Picture, words: str, at: Place, taken: list[Place], fill: str) -> None:
     """A name beside a point, where it covers the fewest of the points and names that are taken."""
-    wide = _LETTER * len(words)
+    wide = LETTER * len(words)
     spots = [
         (at[0] + (16 if right else -16 - wide), at[1] + down)
         for down in (4, -14, 24, -32, 42)
         for right in (at[0] < _WIDTH / 2, at[0] >= _WIDTH / 2)
     ]
-    x, y = min(spots, key=lambda spot: _hidden(spot, wide, taken))
-    taken.extend((x + wide * part / 4, y - 4) for part in range(5))
-    picture.text(
-        x, y, words, size=12, fill=fill, stroke="#ffffff", stroke_width=3, paint_order="stroke"
-    )
-
-
-def _hidden(spot: Place, wide: float, taken: Sequence[Place]) -> int:
-    x, y = spot
-    outside = x < 58 or x + wide > _WIDTH - 4 or not 56 < y < _HEIGHT - 58
-    covered = sum(x - 7 < a < x + wide + 7 and y - 17 < b < y + 9 for a, b in taken)
-    return 1000 * outside + covered
+    picture.name(words, spots, taken, (58, _WIDTH - 4, 56, _HEIGHT - 58), fill=fill)

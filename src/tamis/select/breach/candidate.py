@@ -24,7 +24,6 @@ from tamis.charts import (
     around,
     percentage,
     shortened,
-    taken_by,
     words_hide,
 )
 from tamis.errors import plural
@@ -228,9 +227,7 @@ def _line(
     room = axes.right - axes.left - 16 - LETTER * len(words)
     steps = [axes.left + 8 + room * part / 8 for part in (4, 3, 5, 2, 6, 1, 7, 0, 8)]
     spots = [(x, up(at) + down) for down in (20, -10) for x in steps]
-    x, y = min(spots, key=lambda spot: words_hide(spot, words, taken, _INSIDE))
-    taken.extend(taken_by((x, y), words))
-    axes.picture.text(x, y, words, size=12, fill=colour)
+    axes.picture.name(words, spots, taken, _INSIDE, fill=colour, halo=False)
 
 
 def _points(
@@ -271,13 +268,9 @@ def _label(
     gap = 15 if chosen else 9
     sides = (at[0] + gap, at[0] - gap - LETTER * len(words))
     spots = [(x, at[1] + down) for down in (18, -8, 34, -24, 50, -40) for x in sides]
-    spot = min(spots, key=lambda spot: words_hide(spot, words, taken, _INSIDE))
-    if words_hide(spot, words, taken, _INSIDE) and not chosen and group[0].region is not None:
-        return
-    taken.extend(taken_by(spot, words))
-    picture.text(
-        *spot, words, size=12, fill=INK, stroke="#ffffff", stroke_width=3, paint_order="stroke"
-    )
+    needed = chosen or group[0].region is None
+    if needed or not all(words_hide(spot, words, taken, _INSIDE) for spot in spots):
+        picture.name(words, spots, taken, _INSIDE)
 
 
 def _beside(group: Sequence[Candidate], chosen: bool) -> str:
