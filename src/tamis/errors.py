@@ -62,9 +62,7 @@ def listed(names: Iterable[str], most: int = 8) -> str:
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown
 
 
-def listed_as(
-    noun: str, names: Iterable[str], one: str = "", many: str = "", *, most: int = 8
-) -> str:
+def listed_as(noun: str, names: Iterable[str], one: str = "", many: str = "") -> str:
     """Names after their noun, and a verb that agrees with them.
 
     >>> listed_as("column", ["age"], "has", "have"), listed_as("column", ["a", "b"], "has", "have")
@@ -74,7 +72,7 @@ def listed_as(
     """
     names = list(names)
     single = len(names) == 1
-    words = f"{noun if single else noun + 's'} {listed(names, most)}"
+    words = f"{noun if single else noun + 's'} {listed(names)}"
     verb = one if single else many
     return f"{words} {verb}" if verb else words
 

@@ -21,7 +21,6 @@ KINDS = (PERSON, ROW, CONTENT)
 """What rows are named by, in the order of a file of names."""
 BYTES = 10
 """Of a hash: among ten million rows, two that differ share one with a chance below 1e-10."""
-HEX = 2 * BYTES
 
 
 @dataclass(frozen=True, eq=False)

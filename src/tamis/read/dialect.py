@@ -15,7 +15,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 
 from tamis.errors import InputError
@@ -74,14 +74,6 @@ class Dialect:
             raise InputError(
                 "--decimal and --thousands name the same mark; numbers need two different ones"
             )
-
-    def like_ours(self) -> Dialect:
-        """With the forms of numbers and dates that tamis writes; the rest as it was."""
-        return replace(self, decimal=".", thousands="", dates="ymd")
-
-
-OURS = Dialect(",", "utf-8").like_ours()
-"""How tamis writes csv files: a release, for example."""
 
 
 def separator_name(separator: str) -> str:
