@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -224,6 +225,42 @@ def frame_of(data: Any) -> tuple[pl.DataFrame, dict[str, list[str]]]:
     return polars_frame(data), declared
 
 
+def estimator_frame(
+    estimator: Any,
+    X: Any,
+    *,
+    reset: bool,
+    nominal: Sequence[int | str] | None = None,
+    min_rows: int = 1,
+) -> tuple[pl.DataFrame, dict[str, list[str]]]:
+    """What is passed to an estimator as a frame, checked and remembered as scikit-learn does it.
+
+    Also the categories that its types declare. With `reset`, as in a fit, the names and the number
+    of the features are remembered; else they must be those of the fit.
+    """
+    from sklearn.utils.validation import validate_data
+
+    if nw.dependencies.is_into_dataframe(X):
+        frame, declared = frame_of(X)
+        validate_data(estimator, frame, reset=reset, skip_check_array=True)
+        if 0 in frame.shape:
+            raise InputError(
+                f"the table needs at least one row and one feature, got shape {frame.shape}"
+            )
+        return frame, declared
+    # Texts become numbers column by column, so that an error names the column.
+    texts = not hasattr(X, "tocsr") and np.asarray(X).dtype.kind in "OUS"
+    array = validate_data(
+        estimator,
+        X,
+        reset=reset,
+        dtype=None if texts else np.float64,
+        ensure_all_finite="allow-nan",
+        ensure_min_samples=min_rows,
+    )
+    return frame_of_array(array, nominal), {}
+
+
 def frame_of_array(array: NDArray[Any], nominal: Sequence[int | str] | None = None) -> pl.DataFrame:
     """A two-dimensional array as a frame with the columns x0, x1, ...
 
@@ -417,9 +454,11 @@ def _labels(target: pl.Series) -> NDArray[Any]:
 def given_labels(y: Any) -> NDArray[Any]:
     """The labels passed to a fit, checked as scikit-learn does."""
     from sklearn.utils.multiclass import check_classification_targets
-    from sklearn.utils.validation import column_or_1d
+    from sklearn.utils.validation import assert_all_finite, column_or_1d
 
     labels = np.asarray(column_or_1d(y, warn=True))
+    if labels.dtype.kind == "f":  # before scikit-learn casts them, which warns of infinite ones
+        assert_all_finite(labels, input_name="y")
     if labels.dtype == object:
         missing = sum(v is None or (isinstance(v, float) and math.isnan(v)) for v in labels)
         if missing:

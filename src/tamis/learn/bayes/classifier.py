@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import narwhals as nw
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -15,17 +13,15 @@ from sklearn.utils.validation import (
     _check_sample_weight,
     check_consistent_length,
     check_is_fitted,
-    validate_data,
 )
 
-from tamis.errors import InputError
 from tamis.learn.bayes.model import BayesModel, NaiveBayes, Part, Precision, Units, to_nats
 from tamis.learn.columns import (
     Coding,
     Column,
     Features,
+    estimator_frame,
     frame_of,
-    frame_of_array,
     given_labels,
     nominal_names,
 )
@@ -121,7 +117,7 @@ class AdditiveNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         -------
         self
         """
-        frame, declared = self._frame(X, reset=True)
+        frame, declared = estimator_frame(self, X, reset=True, nominal=self.nominal)
         y = given_labels(y)
         check_consistent_length(frame, y)
         weights = _check_sample_weight(
@@ -208,19 +204,8 @@ class AdditiveNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _units(self, X: Any) -> Units:
         check_is_fitted(self)
-        frame, _ = self._frame(X, reset=False)
+        frame, _ = estimator_frame(self, X, reset=False, nominal=self.nominal)
         return self._model.sums(self._coding.columns(frame), frame.height)
-
-    def _frame(self, X: Any, *, reset: bool) -> tuple[pl.DataFrame, dict[str, list[str]]]:
-        if nw.dependencies.is_into_dataframe(X):
-            frame, declared = frame_of(X)
-            validate_data(self, frame, reset=reset, skip_check_array=True)
-        else:
-            # Convert text to numbers column by column, so that an error names the column.
-            dtype = None if np.asarray(X).dtype.kind in "OUS" else np.float64
-            array = validate_data(self, X, reset=reset, dtype=dtype, ensure_all_finite="allow-nan")
-            frame, declared = frame_of_array(array, self.nominal), {}
-        return _sized(frame), declared
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -235,11 +220,3 @@ def log_shares(units: Units) -> NDArray[np.float64]:
     nats = to_nats(units - units.max(axis=0)).T
     shares: NDArray[np.float64] = nats - logsumexp(nats, axis=1, keepdims=True)
     return shares
-
-
-def _sized(frame: pl.DataFrame) -> pl.DataFrame:
-    if 0 in frame.shape:
-        raise InputError(
-            f"the table needs at least one row and one feature, got shape {frame.shape}"
-        )
-    return frame

@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-import narwhals as nw
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted
 
 from tamis.errors import InputError, plural
 from tamis.learn.c45.table import C45Table, ColumnSchema, encode
-from tamis.learn.columns import given_labels
+from tamis.learn.columns import Coding, Features, estimator_frame, given_labels, nominal_names
 
 if TYPE_CHECKING:
     from typing import Self
@@ -126,13 +125,9 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         sample_weight : array-like of shape (rows,), optional
             A weight of 2 counts the row twice, a weight of 0 not at all.
         """
-        X = self._checked(X, y, reset=True)
-        coded = encode(X, self.nominal)
-        if not coded.rows or not len(coded.values):
-            raise InputError(
-                f"fit needs at least one row and one column, got {coded.rows} rows (samples) and "
-                f"{len(coded.values)} columns (features)"
-            )
+        frame, declared = estimator_frame(self, X, reset=True, nominal=self.nominal)
+        coding = Coding.of(frame, nominal_names(frame.columns, self.nominal), declared)
+        coded = encode(Features.declared(frame, coding))
         return self.fit_coded(coded, y, sample_weight=sample_weight)
 
     def code(self, X: Any) -> C45Table:
@@ -183,8 +178,8 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> np.ndarray:
         """The share of each class in the leaf that a row reaches, in the order of `classes_`."""
         check_is_fitted(self)
-        X = self._checked(X, None, reset=False)
-        coded = encode(X, self.nominal, schema=self.tree_.schema)
+        frame, _ = estimator_frame(self, X, reset=False, nominal=self.nominal)
+        coded = encode(frame, schema=self.tree_.schema)
         return leaf_shares(self.tree_, coded.values, np.arange(coded.rows))
 
     def predict(self, X: Any) -> np.ndarray:
@@ -209,17 +204,6 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         best = shares.max(axis=1, keepdims=True, initial=0.0)
         labels: np.ndarray = self.classes_[(shares >= best - SAME_SHARE).argmax(axis=1)]
         return labels
-
-    def _checked(self, X: Any, y: Any, reset: bool) -> Any:
-        """Let scikit-learn record names and check arrays; a frame is checked when it is coded."""
-        text = getattr(getattr(X, "dtype", None), "kind", "") in "OUS" and self.nominal is not None
-        if nw.dependencies.is_into_dataframe(X) or text:
-            validate_data(self, X, reset=reset, skip_check_array=True)
-            return X
-        options = {"dtype": np.float64, "ensure_all_finite": "allow-nan", "reset": reset}
-        if not reset:
-            return validate_data(self, X, **options)
-        return validate_data(self, X, y, **options)[0]
 
     def _settings(self) -> FitSettings:
         from tamis.learn.c45.fit import FitSettings

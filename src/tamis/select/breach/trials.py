@@ -13,10 +13,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length, column_or_1d, validate_data
+from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from tamis.errors import InputError, TamisWarning, listed_as, plural
-from tamis.learn.columns import Coding, Features, frame_of, frame_of_array
+from tamis.learn.columns import Coding, Features, estimator_frame
 from tamis.learn.cv import Folds, fold_interval, fold_p_value, fold_p_values
 from tamis.learn.subset_scores import FoldScores, SubsetScores
 from tamis.rank.evaluation import levels
@@ -106,24 +106,9 @@ def _warn_of_copies(frame: pl.DataFrame, sensitive: pl.Series) -> None:
 
 
 def _features(selector: Any, X: Any) -> pl.DataFrame:
-    if nw.dependencies.is_into_dataframe(X):
-        frame, declared = frame_of(X)
-        validate_data(selector, frame, reset=True, skip_check_array=True)
-        if 0 in frame.shape:
-            raise InputError(
-                f"the table needs at least one row and one feature, got shape {frame.shape}"
-            )
-        return Coding.of(frame, declared=declared).declare(frame)
-    kind = np.asarray(X).dtype.kind if not hasattr(X, "tocsr") else "f"
-    array = validate_data(
-        selector,
-        X,
-        reset=True,
-        dtype=None if kind in "OUS" else np.float64,
-        ensure_all_finite="allow-nan",
-        ensure_min_samples=2,
-    )
-    return frame_of_array(array, getattr(selector.estimator, "nominal", None))
+    nominal = getattr(selector.estimator, "nominal", None)
+    frame, declared = estimator_frame(selector, X, reset=True, nominal=nominal, min_rows=2)
+    return Coding.of(frame, declared=declared).declare(frame)
 
 
 @dataclass(frozen=True, eq=False)
