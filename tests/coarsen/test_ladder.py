@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tamis.coarsen.ladder import Hierarchy, Ladder
 from tamis.errors import InputError
 from tamis.publish.labels import wrong_labels
-from tamis.publish.manifest import stated, stated_form
+from tamis.publish.manifest import stated, stated_coarsening
 from tamis.release import Coarsening
 from tests.long import LONG
 
@@ -293,7 +293,7 @@ def test_only_the_ends_are_coded_and_all_between_stay(description) -> None:
         assert not wrong_labels(labels, said)
         assert wrong_labels(pl.Series(["95"]), said)
         assert wrong_labels(pl.Series([">= 70"]), said)
-        again = stated_form(said)
+        again = stated_coarsening(said)
         assert Ladder.from_dict("age", again.ladder).apply(ages, 1).to_list() == expected
     assert Ladder.from_dict("age", ladder.to_dict()) == ladder
     assert ladder.hierarchy(ages).hierarchy.widths[-1] == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -10,9 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tamis.coarsen.ladder import FORMS as FORM_CLASSES
 from tamis.coarsen.ladder import Ladder
-from tamis.publish.labels import wrong_bounds, wrong_labels
+from tamis.publish.labels import STATED, wrong_bounds, wrong_labels
 from tamis.publish.manifest import Bound, stated, with_bounds
+from tamis.publish.shape import MANIFEST, _wrong
 from tamis.release import Coarsening
 
 NUMBERS = st.lists(st.one_of(st.none(), st.floats(-200, 200)), min_size=1, max_size=30)
@@ -122,3 +125,29 @@ def test_names_of_bounds_are_free_and_groups_have_none():
     frame, bounds = with_bounds(rows, forms)
     assert frame.columns == ["age", "age_lower_", "age_upper", "age_lower", "job"]
     assert bounds["age_lower_"] == Bound("age", "lower")
+
+
+DESCRIBED: list[dict[str, Any]] = [
+    {"width": [5, 10], "bottom": -50, "top": [90, 80]},
+    {"cuts": [[-3.5, 0, 17.25], [0]]},
+    {"cuts": [[3, 17], [3]], "whole": True},
+    {"ends": [{"bottom": 3}, {"bottom": 5, "top": 90}]},
+    {"dates": ["month", "year"], "bottom": "1990-01-01", "top": "2020-01-01"},
+    {"keep": [3, 2]},
+]
+
+
+@pytest.mark.parametrize("description", DESCRIBED, ids=lambda each: next(iter(each)))
+@pytest.mark.parametrize("level", [1, 2])
+def test_what_a_form_states_is_what_a_manifest_may_hold(description, level):
+    said = stated(Coarsening(description, level), pl.Series("x", []), k=1)
+    column = {"name": "x", "header": "x", "kind": "nominal", "role": "feature", "stated": True}
+    assert list(_wrong([column | {"coarser": said}], MANIFEST["columns"], "")) == []
+    odd = [column | {"coarser": said | {"more": 1}}]
+    assert "has 'more' in [0].coarser" in next(_wrong(odd, MANIFEST["columns"], ""))
+
+
+def test_every_form_of_a_ladder_can_be_stated():
+    words = {word for word, form in FORM_CLASSES.items() if not form.has_groups}
+    assert words == set(STATED) - {"groups"}
+    assert words == {next(iter(each)) for each in DESCRIBED}

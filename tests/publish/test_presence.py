@@ -20,7 +20,7 @@ from tamis.errors import CannotMeet, InputError
 from tamis.evaluate.in_population import register_of
 from tamis.flow import Outcome, Settings, consider
 from tamis.publish.bundle import publish
-from tamis.publish.labels import READ, labels_of
+from tamis.publish.labels import StatedGroups, labels_of
 from tamis.publish.layout import write_json
 from tamis.publish.manifest import stated
 from tamis.publish.presence import counted_shares, how_to_read, presence_entry
@@ -217,7 +217,7 @@ def test_recipients_with_a_register_count_what_the_manifest_lets_them(published,
     (age,) = [c for c in manifest["columns"] if "coarser" in c]
     labels = pl.read_csv(copy / "release.csv")["age"].unique().to_list()
     groups: dict[str, list[str]] = {label: [] for label in sorted(labels)}
-    age["coarser"] = {"level": 1, "groups": groups, "read": READ["groups"]}
+    age["coarser"] = {"level": 1, "groups": groups, "read": StatedGroups.read}
     write_json(copy / "manifest.json", manifest)
     assert "does not name all values of 'age'" in verify(copy, town()).uncounted[0]
 

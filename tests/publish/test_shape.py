@@ -10,13 +10,8 @@ from tamis.dp.budget import NEIGHBOURS as OF_ROWS
 from tamis.dp.budget import OF_PEOPLE
 from tamis.engine import EngineName
 from tamis.publish.manifest import versions
-from tamis.publish.shape import (
-    MANIFEST,
-    NEIGHBOURS,
-    in_place,
-    is_version,
-    wrong_shape,
-)
+from tamis.publish.shape import MANIFEST, NEIGHBOURS, in_place, wrong_shape
+from tamis.publish.value_shapes import is_version
 
 
 def test_lists_are_those_of_what_makes_releases():

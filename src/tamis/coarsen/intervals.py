@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from fractions import Fraction
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import polars as pl
@@ -39,8 +39,10 @@ UNITS = ("hour", "day", "month", "quarter", "year", "decade")
 
 
 class _Ranges:
-    """What both forms share: labels and bounds from the ends of intervals."""
+    """What forms of intervals share: labels and bounds from the ends of these."""
 
+    noun: ClassVar[str] = "band"
+    has_groups: ClassVar[bool] = False
     dated: bool | None
     """Whether the ends are dates; `None` if they fit numbers and dates alike."""
 
@@ -466,6 +468,8 @@ class Calendar:
     [['2021-05', '1999-12'], ['2021-Q2', '1999-Q4'], ['2020s', '1990s']]
     """
 
+    noun: ClassVar[str] = "band"
+    has_groups: ClassVar[bool] = False
     units: tuple[str, ...]
     bottom: LevelEnd = None
     top: LevelEnd = None
@@ -587,3 +591,7 @@ _BOUNDS: dict[str, Callable[[str], Bounds | None]] = {
     "year": lambda label: _months(label, r"(\d{4})", 12),
     "decade": lambda label: _months(label, r"(\d{4})s", 120),
 }
+
+
+FORMS: dict[str, type[Any]] = {"cuts": Cuts, "width": Widths, "ends": Ends, "dates": Calendar}
+"""By the word of a description that says which form it is."""

@@ -11,15 +11,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from tamis.charts import BLUE, GRID, LETTER, SOFT, Picture, shortened
-from tamis.coarsen.intervals import Bounds, Calendar, Cuts, End, Ends, Widths
-from tamis.coarsen.value_groups import CommonValues, Prefixes, ValueGroups, plain_text
+from tamis.coarsen import intervals, value_groups
+from tamis.coarsen.intervals import Bounds, End
+from tamis.coarsen.value_groups import ValueGroups, plain_text
 from tamis.errors import InputError, plural
 from tamis.notebook import in_short, quoted
 from tamis.table import Table, bare, kind_of
@@ -98,6 +99,15 @@ class Hierarchy:
 class Form(Protocol):
     """How one kind of ladder names the group of a value; its steps are the levels below ``*``."""
 
+    noun: ClassVar[str]
+    """What one of its labels is called: a band, or a group."""
+    has_groups: ClassVar[bool]
+    """Whether a manifest states its groups with their values; else what `to_dict` says of a level.
+    `tamis.publish.labels` then reads the same words."""
+
+    @classmethod
+    def from_dict(cls, description: Mapping[str, Any]) -> Self: ...
+
     @property
     def steps(self) -> int: ...
 
@@ -110,20 +120,29 @@ class Form(Protocol):
     def words(self, step: int) -> str:
         """How to read the labels of a step."""
 
-    def to_dict(self) -> dict[str, Any]: ...
+    def to_dict(self) -> dict[str, Any]:
+        """The description that `from_dict` reads; a list has an entry for each step."""
 
 
-FORMS: dict[str, type[Any]] = {
-    "cuts": Cuts,
-    "width": Widths,
-    "ends": Ends,
-    "keep": Prefixes,
-    "dates": Calendar,
-    "common": CommonValues,
-    "groups": ValueGroups,
-    "values": ValueGroups,
-}
+FORMS = intervals.FORMS | value_groups.FORMS
 """The word of a description that says which form it is."""
+
+
+def form_class(description: Mapping[str, Any]) -> type[Form]:
+    """The form that a plain description speaks of; an error where it is not exactly one.
+
+    >>> form_class({"keep": [3, 2]}).noun
+    'group'
+    """
+    named = [word for word in FORMS if word in description]
+    if not named and {"bottom", "top"} & set(description):
+        named = ["ends"]
+    if len(named) != 1:
+        raise InputError(
+            f"exactly one of {', '.join([*FORMS, 'file'])} is needed; got "
+            f"{', '.join(named) or 'none of them'}"
+        )
+    return FORMS[named[0]]
 
 
 class Leaves(NamedTuple):
@@ -181,16 +200,8 @@ class Ladder:
     @classmethod
     def from_dict(cls, column: str, description: Mapping[str, Any]) -> Ladder:
         """The ladder that a plain description, such as a table of a TOML file, speaks of."""
-        named = [word for word in FORMS if word in description]
-        if not named and {"bottom", "top"} & set(description):
-            named = ["ends"]
-        if len(named) != 1:
-            raise InputError(
-                f"the ladder of column {column!r} needs exactly one of "
-                f"{', '.join([*FORMS, 'file'])}; got {', '.join(named) or 'none of them'}"
-            )
         try:
-            return cls(column, FORMS[named[0]].from_dict(description))
+            return cls(column, form_class(description).from_dict(description))
         except InputError as error:
             raise InputError(f"the ladder of column {column!r}: {error}") from None
 

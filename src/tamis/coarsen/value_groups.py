@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, time
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import polars as pl
 
@@ -28,6 +28,8 @@ class ValueGroups:
     ['office', 'other']
     """
 
+    noun: ClassVar[str] = "group"
+    has_groups: ClassVar[bool] = True
     lines: tuple[tuple[str, ...], ...]
     unlisted: str | None = None
     """The group of values that no line has; `None` if there must not be any."""
@@ -130,6 +132,8 @@ class CommonValues:
     ['judge', 'other']
     """
 
+    noun: ClassVar[str] = "group"
+    has_groups: ClassVar[bool] = True
     kept: tuple[tuple[str, ...], ...]
     other: str = OTHER
 
@@ -180,6 +184,8 @@ class Prefixes:
     ['01***', '75***']
     """
 
+    noun: ClassVar[str] = "group"
+    has_groups: ClassVar[bool] = False
     keep: tuple[int, ...]
 
     def __post_init__(self) -> None:
@@ -304,3 +310,12 @@ def _check_groups(number: int, finer: Sequence[Any], coarser: Sequence[Any]) -> 
 
 def _have(count: int) -> str:
     return "has" if count == 1 else "have"
+
+
+FORMS: dict[str, type[Any]] = {
+    "keep": Prefixes,
+    "common": CommonValues,
+    "groups": ValueGroups,
+    "values": ValueGroups,
+}
+"""By the word of a description that says which form it is."""

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import polars as pl
 
+from tamis.coarsen.ladder import form_class
 from tamis.release import Release
 
-_BANDS = ("width", "cuts", "dates", "ends", "top", "bottom")
 MOST_NAMED = 4
 """The most differences that a name has room for."""
 
@@ -27,7 +27,7 @@ def form_words(release: Release, column: str) -> str:
     if form is None:
         return "as it is"
     values = release.table.frame.get_column(column).drop_nulls().n_unique()
-    noun = "band" if any(word in form.ladder for word in _BANDS) else "group"
+    noun = form_class(form.ladder).noun
     return f"{values:,} {noun}" if values == 1 else f"{values:,} {noun}s"
 
 

@@ -21,6 +21,7 @@
 
     verify          a folder read again; it imports nothing of `tamis.risk`
     shape           what a manifest may contain, at every depth
+    value_shapes    the tests and records of values that this is made of
     contradictions  what its parts say against each other
     form            whether a file is written in the one way that its rows are
     checks          measures of a written file

@@ -1,37 +1,277 @@
 """The labels of a column in a coarser form: whether the stated ladder gives them, and to whom.
 
-This reads the statement by itself: it knows no ladder, and none of the code that coarsens.
+This reads the statement by itself: it knows no ladder, and none of the code that coarsens. Each
+form that a manifest may state is a class, which says what the statement holds.
 """
 
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import date
 from itertools import pairwise
 from math import inf
-from typing import Any
+from typing import Any, ClassVar
 
 import polars as pl
 
+from tamis.publish.value_shapes import (
+    Keyed,
+    Shape,
+    is_count,
+    is_date,
+    is_finite_number,
+    is_point,
+    is_text,
+    one_of,
+)
 from tamis.table import bare
 from tamis.table_file import MOMENT
 
-ENDS = "[a, b) means from a up to but not including b"
-READ = {
-    "cuts": ENDS,
-    "whole": "a to b means from a to b, both included",
-    "width": ENDS,
-    "ends": "values as they are, but for < and >=, which mean below and from there on",
-    "keep": "a star stands for each character left out",
-    "dates": "a date is given by the part of the calendar that it lies in",
-    "bins": "a class ends at its cut and includes it",
-    "groups": "a label stands for all values of its group; rare values are not named",
+READ_BINS = "a class ends at its cut and includes it"
+"""How the classes of a target of numbers are read."""
+_HALF_OPEN = "[a, b) means from a up to but not including b"
+Interval = tuple[float, float]
+Fits = Callable[[str], bool]
+Labels = list[str | None] | None
+
+
+@dataclass(frozen=True)
+class StatedForm(ABC):
+    """A coarser form as a manifest states it."""
+
+    said: Mapping[str, Any]
+
+    word: ClassVar[str]
+    """The key of a statement that says which form it has."""
+    keys: ClassVar[dict[str, Shape]]
+    """What the statement may hold."""
+
+    @property
+    @abstractmethod
+    def read(self) -> str:
+        """How its labels are read, in words."""
+
+    @abstractmethod
+    def fits(self) -> Fits:
+        """A test whether a label is one of the form."""
+
+    @property
+    def kind(self) -> str:
+        """The kind of the column before it was made coarser; empty where nothing says it."""
+        ends = self.points
+        return "number" if all(isinstance(end, int | float) for end in ends) else "date"
+
+    @property
+    def points(self) -> list[Any]:
+        """Where its intervals are said to end."""
+        return [self.said[end] for end in ("bottom", "top") if end in self.said]
+
+    def ends(self, label: str) -> Interval | None:
+        """The ends of the interval that a label stands for; `None` where it is none."""
+        return _ends(label)
+
+    def labels_of(self, values: pl.Series, labels: list[str], form: Any) -> Labels:
+        """The label of each value, as the function of that name says."""
+        return _labels_between(_points(values), labels, _ends_or_point)
+
+
+class StatedCuts(StatedForm):
+    """Intervals between given cuts."""
+
+    word = "cuts"
+    keys: ClassVar[dict[str, Shape]] = {"cuts": [is_point], "whole?": one_of(True)}
+
+    @property
+    def _whole(self) -> bool:
+        return self.said.get("whole") is True
+
+    @property
+    def read(self) -> str:
+        return "a to b means from a to b, both included" if self._whole else _HALF_OPEN
+
+    @property
+    def points(self) -> list[Any]:
+        return list(self.said["cuts"])
+
+    def fits(self) -> Fits:
+        cuts = [-inf, *map(_point, self.said["cuts"]), inf]
+        pairs = set(pairwise(cuts))
+        return lambda text: self.ends(text) in pairs
+
+    def ends(self, label: str) -> Interval | None:
+        return (_whole_ends if self._whole else _ends)(label)
+
+    def labels_of(self, values: pl.Series, labels: list[str], form: Any) -> Labels:
+        read = _whole_ends if self._whole else _ends_or_point
+        return _labels_between(_points(values), labels, read)
+
+
+class StatedWidth(StatedForm):
+    """Intervals of equal width, the outermost of which may be open."""
+
+    word = "width"
+    keys: ClassVar[dict[str, Shape]] = {
+        "width": is_finite_number,
+        "bottom?": is_point,
+        "top?": is_point,
+    }
+    read = _HALF_OPEN
+
+    def fits(self) -> Fits:
+        width = float(self.said["width"])
+        bottom, top = (
+            _point(self.said[end]) if end in self.said else None for end in ("bottom", "top")
+        )
+
+        def fits(text: str) -> bool:
+            ends = _ends(text)
+            if ends is None:
+                return False
+            low, high = ends
+            if low == -inf or high == inf:
+                return high == bottom if low == -inf else low == top
+            begins = low == bottom or _is_whole(low / width)
+            stops = high == top or _is_whole(high / width)
+            return begins and stops and high - low <= width * (1 + 1e-9)
+
+        return fits
+
+
+class StatedEnds(StatedForm):
+    """Values as they are between the ends, one label beyond each."""
+
+    word = "ends"
+    keys: ClassVar[dict[str, Shape]] = {"ends": {"bottom?": is_point, "top?": is_point}}
+    read = "values as they are, but for < and >=, which mean below and from there on"
+
+    @property
+    def points(self) -> list[Any]:
+        return list(self.said["ends"].values())
+
+    def fits(self) -> Fits:
+        bottom, top = _open_ends(self.said["ends"])
+
+        def fits(text: str) -> bool:
+            ends = _ends(text)
+            if ends is not None:
+                return ends in ((-inf, bottom), (top, inf))
+            try:
+                return bottom <= _point(text) < top
+            except ValueError:
+                return False
+
+        return fits
+
+
+class StatedPrefix(StatedForm):
+    """The first characters."""
+
+    word = "keep"
+    keys: ClassVar[dict[str, Shape]] = {"keep": is_count}
+    read = "a star stands for each character left out"
+    kind = "text"
+
+    def fits(self) -> Fits:
+        kept = int(self.said["keep"])
+        return lambda text: set(text[kept:]) <= {"*"}
+
+    def labels_of(self, values: pl.Series, labels: list[str], form: Any) -> Labels:
+        kept = int(self.said["keep"])
+        return [text[:kept] + "*" * (len(text) - kept) for text in _texts(values)]
+
+
+_CALENDAR = {
+    "hour": r"(\d{4,}-\d\d-\d\d )?\d\d:00",
+    "day": r"\d{4,}-\d\d-\d\d",
+    "month": r"\d{4,}-\d\d",
+    "quarter": r"\d{4,}-Q[1-4]",
+    "year": r"\d{4,}",
+    "decade": r"\d{3,}0s",
 }
-"""How labels are read, by the word that says so."""
-WORDS = ("cuts", "width", "ends", "keep", "dates", "groups")
-"""The word of a statement that says which form it has."""
+"""How the parts of the calendar are written."""
+
+
+class StatedDates(StatedForm):
+    """Parts of the calendar."""
+
+    word = "dates"
+    keys: ClassVar[dict[str, Shape]] = {
+        "dates": one_of(*_CALENDAR),
+        "bottom?": is_date,
+        "top?": is_date,
+    }
+    read = "a date is given by the part of the calendar that it lies in"
+    kind = "date"
+
+    def fits(self) -> Fits:
+        unit = self.said["dates"]
+        pattern = re.compile(_CALENDAR[unit])
+        tails = {f"< {self.said.get('bottom')}", f">= {self.said.get('top')}"}
+        low, high = _open_ends(self.said)
+
+        def fits(text: str) -> bool:
+            if pattern.fullmatch(text) is None:
+                return text in tails
+            # A part beyond an end would be told apart from the tail that it belongs to.
+            if unit == "hour" or (ends := _calendar_ends(text)) is None:
+                return True
+            return low <= ends[0] and ends[1] <= high
+
+        return fits
+
+    def ends(self, label: str) -> Interval | None:
+        return _calendar_ends(label)
+
+    def labels_of(self, values: pl.Series, labels: list[str], form: Any) -> Labels:
+        if self.said["dates"] != "hour":
+            return _labels_between(_points(values), labels, _calendar_ends)
+        at = "%H:00" if values.dtype == pl.Time else "%Y-%m-%d %H:00"
+        hours = values.dt.strftime(at).to_list()
+        if values.dtype == pl.Time or not {"bottom", "top"} & set(self.said):
+            return hours
+        tails = _labels_between(_points(values), [x for x in labels if x[0] in "<>"], _ends)
+        return [tail or hour for tail, hour in zip(tails, hours)]
+
+
+class StatedGroups(StatedForm):
+    """Groups of values, of which common ones are named."""
+
+    word = "groups"
+    keys: ClassVar[dict[str, Shape]] = {"groups": Keyed([is_text]), "unlisted?": is_text}
+    read = "a label stands for all values of its group; rare values are not named"
+    kind = ""
+
+    def fits(self) -> Fits:
+        labels = set(self.said["groups"])
+        return lambda text: text in labels
+
+    def labels_of(self, values: pl.Series, labels: list[str], form: Any) -> Labels:
+        return _labels_of_groups(values, self.said, form)
+
+
+STATED = {
+    form.word: form
+    for form in (StatedCuts, StatedWidth, StatedEnds, StatedPrefix, StatedDates, StatedGroups)
+}
+
+
+def stated_form(said: Mapping[str, Any]) -> StatedForm | None:
+    """The form that a statement has; `None` for an odd one.
+
+    >>> stated_form({"width": 10, "top": 90}).read
+    '[a, b) means from a up to but not including b'
+    """
+    return next((form(said) for word, form in STATED.items() if word in said), None)
+
+
+def _known_form(said: Mapping[str, Any]) -> StatedForm:
+    if (form := stated_form(said)) is None:
+        raise KeyError(f"a coarser form states one of {', '.join(STATED)}")
+    return form
 
 
 def wrong_labels(cells: pl.Series, said: dict[str, Any]) -> bool:
@@ -42,8 +282,7 @@ def wrong_labels(cells: pl.Series, said: dict[str, Any]) -> bool:
     >>> wrong_labels(pl.Series(["[40, 45)"]), {"width": 10, "top": 90})
     True
     """
-    word = next(word for word in WORDS if word in said)
-    fits = _FITS[word](said)
+    fits = _known_form(said).fits()
     return not all(fits(text) for text in bare(cells).drop_nulls().unique().to_list())
 
 
@@ -57,15 +296,13 @@ def wrong_bounds(labels: pl.Series, ends: pl.Series, end: str, said: dict[str, A
     True
     """
     pairs = pl.DataFrame({"label": bare(labels), "end": bare(ends)}).unique()
-    side = ("lower", "upper").index(end)
-    return any(_place(cell) != _known_end(label, side, said) for label, cell in pairs.iter_rows())
+    side, form = ("lower", "upper").index(end), _known_form(said)
+    return any(_place(cell) != _known_end(label, side, form) for label, cell in pairs.iter_rows())
 
 
-def _known_end(label: str | None, side: int, said: dict[str, Any]) -> float | None:
+def _known_end(label: str | None, side: int, form: StatedForm) -> float | None:
     """An end of a label as a number; none where it is open, or the label is missing."""
-    if label is None:
-        return None
-    both = _calendar_ends(label) if "dates" in said else _reader_of(said)(label)
+    both = None if label is None else form.ends(label)
     return None if both is None or both[side] in (inf, -inf) else both[side]
 
 
@@ -73,7 +310,7 @@ def _place(cell: Any) -> float | None:
     return float(cell.toordinal() - 1) if isinstance(cell, date) else cell
 
 
-def _calendar_ends(label: str) -> tuple[float, float] | None:
+def _calendar_ends(label: str) -> Interval | None:
     """The first day of a part of the calendar, and the first day after it; a tail is open."""
     if label.startswith(("< ", ">= ")):
         return _ends(label)
@@ -96,55 +333,7 @@ def _month(months: int) -> float:
     return float(date(year, month + 1, 1).toordinal() - 1)
 
 
-def _in_groups(said: dict[str, Any]) -> Callable[[str], bool]:
-    labels = set(said["groups"])
-    return lambda text: text in labels
-
-
-def _kept(said: dict[str, Any]) -> Callable[[str], bool]:
-    kept = int(said["keep"])
-    return lambda text: set(text[kept:]) <= {"*"}
-
-
-def _in_calendar(said: dict[str, Any]) -> Callable[[str], bool]:
-    pattern = re.compile(
-        {
-            "hour": r"(\d{4,}-\d\d-\d\d )?\d\d:00",
-            "day": r"\d{4,}-\d\d-\d\d",
-            "month": r"\d{4,}-\d\d",
-            "quarter": r"\d{4,}-Q[1-4]",
-            "year": r"\d{4,}",
-            "decade": r"\d{3,}0s",
-        }[said["dates"]]
-    )
-    open_ends = {f"< {said.get('bottom')}", f">= {said.get('top')}"}
-
-    def fits(text: str) -> bool:
-        if pattern.fullmatch(text) is None:
-            return text in open_ends
-        # A part beyond an end would be told apart from the tail that it belongs to.
-        if said["dates"] == "hour" or (ends := _calendar_ends(text)) is None:
-            return True
-        low, high = (
-            _point(said[e]) if e in said else o for e, o in (("bottom", -inf), ("top", inf))
-        )
-        return low <= ends[0] and ends[1] <= high
-
-    return fits
-
-
-def _between_cuts(said: dict[str, Any]) -> Callable[[str], bool]:
-    cuts = [-inf, *map(_point, said["cuts"]), inf]
-    pairs, ends = set(pairwise(cuts)), _reader_of(said)
-    return lambda text: ends(text) in pairs
-
-
-def _reader_of(said: dict[str, Any]) -> Callable[[str], tuple[float, float] | None]:
-    """What reads the ends of intervals as they are written there."""
-    return _whole_ends if said.get("whole") is True else _ends
-
-
-def _whole_ends(text: str) -> tuple[float, float] | None:
+def _whole_ends(text: str) -> Interval | None:
     """The ends of an interval of whole numbers, of which the upper one is the first beyond it.
 
     >>> _whole_ends("57 to 62"), _whole_ends("0"), _whole_ends("17 or less"), _whole_ends("< 5")
@@ -158,46 +347,17 @@ def _whole_ends(text: str) -> tuple[float, float] | None:
     return None
 
 
-def _of_width(said: dict[str, Any]) -> Callable[[str], bool]:
-    width = float(said["width"])
-    bottom, top = (_point(said[end]) if end in said else None for end in ("bottom", "top"))
-
-    def fits(text: str) -> bool:
-        ends = _ends(text)
-        if ends is None:
-            return False
-        low, high = ends
-        if low == -inf or high == inf:
-            return high == bottom if low == -inf else low == top
-        begins, ends_so = low == bottom or _whole(low / width), high == top or _whole(high / width)
-        return begins and ends_so and high - low <= width * (1 + 1e-9)
-
-    return fits
+def _open_ends(said: Mapping[str, Any]) -> Interval:
+    """Where the lowest and the highest label begin and end; infinite where there is none."""
+    bottom, top = said.get("bottom"), said.get("top")
+    return -inf if bottom is None else _point(bottom), inf if top is None else _point(top)
 
 
-def _at_ends(said: dict[str, Any]) -> Callable[[str], bool]:
-    bottom, top = (
-        _point(said["ends"][end]) if end in said["ends"] else open_end
-        for end, open_end in (("bottom", -inf), ("top", inf))
-    )
-
-    def fits(text: str) -> bool:
-        ends = _ends(text)
-        if ends is not None:
-            return ends in ((-inf, bottom), (top, inf))
-        try:
-            return bottom <= _point(text) < top
-        except ValueError:
-            return False
-
-    return fits
-
-
-def _whole(number: float) -> bool:
+def _is_whole(number: float) -> bool:
     return abs(number - round(number)) < 1e-6
 
 
-def _ends(text: str) -> tuple[float, float] | None:
+def _ends(text: str) -> Interval | None:
     """The ends of an interval as it is written; none if it is not written like one."""
     try:
         if found := re.fullmatch(r"\[(.+), (.+)\)", text):
@@ -218,19 +378,9 @@ def _point(end: Any) -> float:
         return float(date.fromisoformat(end).toordinal() - 1)
 
 
-_FITS: dict[str, Callable[[dict[str, Any]], Callable[[str], bool]]] = {
-    "cuts": _between_cuts,
-    "width": _of_width,
-    "ends": _at_ends,
-    "keep": _kept,
-    "dates": _in_calendar,
-    "groups": _in_groups,
-}
-
-
 def labels_of(
     values: pl.Series, labels: list[str], said: dict[str, Any], form: Any = None
-) -> list[str | None] | None:
+) -> Labels:
     """The label that each value has in a file; `None` for one that no row of it can have.
 
     Values are distinct and as they are before they are made coarser, none missing; labels are those
@@ -242,25 +392,11 @@ def labels_of(
     [None, '[40, 50)', '>= 90']
     >>> labels_of(pl.Series(["cook", "bard"]), ["manual"], {"groups": {"manual": ["cook"]}})
     """
-    if "groups" in said:
-        return _labels_of_groups(values, said, form)
-    if "keep" in said:
-        kept = int(said["keep"])
-        return [text[:kept] + "*" * (len(text) - kept) for text in _texts(values)]
-    if said.get("dates") == "hour":
-        at = "%H:00" if values.dtype == pl.Time else "%Y-%m-%d %H:00"
-        hours = values.dt.strftime(at).to_list()
-        if values.dtype == pl.Time or not {"bottom", "top"} & set(said):
-            return hours
-        tails = _labels_between(_points(values), [x for x in labels if x[0] in "<>"], _ends)
-        return [tail or hour for tail, hour in zip(tails, hours)]
-    read = _ends_or_point if _reader_of(said) is _ends else _whole_ends
-    ends = _calendar_ends if "dates" in said else read
-    return _labels_between(_points(values), labels, ends)
+    return _known_form(said).labels_of(values, labels, form)
 
 
 def _labels_between(
-    points: list[float], labels: list[str], ends: Callable[[str], tuple[float, float] | None]
+    points: list[float], labels: list[str], ends: Callable[[str], Interval | None]
 ) -> list[str | None]:
     known = sorted((*both, label) for label in labels if (both := ends(label)) is not None)
     lows = [low for low, _, _ in known]
@@ -272,7 +408,7 @@ def _labels_between(
     return found
 
 
-def _ends_or_point(label: str) -> tuple[float, float] | None:
+def _ends_or_point(label: str) -> Interval | None:
     """The ends of an interval; of a value that is told as it is, the value twice."""
     if (found := _ends(label)) is not None:
         return found
@@ -293,9 +429,7 @@ def _points(values: pl.Series) -> list[float]:
 EPOCH = date(1970, 1, 1).toordinal() - 1
 
 
-def _labels_of_groups(
-    values: pl.Series, said: dict[str, Any], form: Any
-) -> list[str | None] | None:
+def _labels_of_groups(values: pl.Series, said: Mapping[str, Any], form: Any) -> Labels:
     number = values.dtype.is_numeric()
     keys = [_group_key(text, number) for text in _texts(values)]
     if form is None:

@@ -31,7 +31,7 @@ from tamis.evaluate.scorecard import Row
 from tamis.formulas import safe_names
 from tamis.left_out import stated_left_out
 from tamis.publish.figures import as_supported, in_hundredths
-from tamis.publish.labels import READ, WORDS
+from tamis.publish.labels import READ_BINS, STATED, stated_form
 from tamis.publish.layout import SCHEMA, SCHEMA_VERSION, digest
 from tamis.publish.promises import claim
 from tamis.release import Coarsening, Promise, Release
@@ -95,7 +95,7 @@ def manifest(
         said = {"cuts": list(target_bins.cuts), "labels": list(target_bins.labels)}
         for column in content["columns"]:
             if column["role"] == "target":
-                column["bins"] = said | {"read": READ["bins"]}
+                column["bins"] = said | {"read": READ_BINS}
     content |= {"exposure": exposure} if exposure else {}
     return content | ({"budget": budget} if budget else {})
 
@@ -224,27 +224,27 @@ def stated_of(
 
     `groups` gives by label the values of k people or more; asked only where the ladder has groups.
     """
-    described = ladder.to_dict()
-    word = next((w for w in WORDS if w in described), "groups")
-    if word == "groups":
+    if ladder.form.has_groups:
         rule = {"groups": dict(groups())} | _of_others(ladder, level)
     else:
-        one = {end: at[level - 1] if isinstance(at, list) else at for end, at in described.items()}
-        rule = {**one, word: described[word][level - 1]}
-    return {"level": level, **rule, "read": READ["whole" if rule.get("whole") else word]}
+        parts = ladder.to_dict().items()
+        rule = {word: at[level - 1] if isinstance(at, list) else at for word, at in parts}
+    form = stated_form(rule)
+    assert form is not None
+    return {"level": level, **rule, "read": form.read}
 
 
-def stated_form(said: Mapping[str, Any]) -> Coarsening:
+def stated_coarsening(said: Mapping[str, Any]) -> Coarsening:
     """The form that a manifest states, as a ladder of one level.
 
     Of a group, values that the manifest does not name are not known; they may have a label of
     their own, `unlisted`.
 
-    >>> stated_form({"level": 2, "width": 10, "top": 90, "read": "..."})
+    >>> stated_coarsening({"level": 2, "width": 10, "top": 90, "read": "..."})
     <Coarsening: level 1 by width, top>
     """
     rule = {word: part for word, part in said.items() if word not in ("level", "read")}
-    word = next(word for word in WORDS if word in rule)
+    word = next(word for word in STATED if word in rule)
     return Coarsening({**rule, word: [rule[word]]}, 1)
 
 

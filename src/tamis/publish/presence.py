@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from tamis.errors import CannotMeet, InputError, listed_as
 from tamis.publish.checks import People
-from tamis.publish.labels import labels_of
+from tamis.publish.labels import labels_of, stated_form
 from tamis.publish.layout import PRIVATE, RECIPE, is_folder, read_json
 from tamis.publish.people import kept_people, uncounted
 from tamis.requirements import ROUNDING, exceeds, falls_short
@@ -226,13 +226,8 @@ def _kind_stated(column: Mapping[str, Any]) -> str:
     said = column.get("coarser")
     if said is None:
         return "text" if column["kind"] == "nominal" else str(column["kind"])
-    if "dates" in said:
-        return "date"
-    ends = [*said.get("cuts", ()), *(said.get("ends") or {}).values()]
-    ends += [said[end] for end in ("bottom", "top") if end in said]
-    if "width" in said or ends:
-        return "number" if all(isinstance(end, int | float) for end in ends) else "date"
-    return "text" if "keep" in said else ""
+    form = stated_form(said)
+    return "" if form is None else form.kind
 
 
 def check_claimed_columns(content: Any, register: Table) -> None:

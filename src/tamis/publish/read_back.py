@@ -15,7 +15,7 @@ from tamis.errors import CannotMeet, InputError, plural
 from tamis.publish.bundle import read_recipe
 from tamis.publish.kept_names import read_names
 from tamis.publish.layout import NAME, RELEASE, SCHEMA, read_json
-from tamis.publish.manifest import stated_form
+from tamis.publish.manifest import stated_coarsening
 from tamis.publish.verify import verify
 from tamis.release import Coarsening
 from tamis.rules.coarse import ValueLabels
@@ -48,7 +48,7 @@ def read_published(folder: Path, original: Table) -> tuple[Table, dict[str, Coar
     """
     checked = verify(folder)
     columns = checked.manifest["columns"]
-    forms = {c["name"]: stated_form(c["coarser"]) for c in columns if "coarser" in c}
+    forms = {c["name"]: stated_coarsening(c["coarser"]) for c in columns if "coarser" in c}
     if checked.private:
         kept = read_recipe(folder).get("forms", {})
         forms |= {name: Coarsening(how["ladder"], how["level"]) for name, how in kept.items()}

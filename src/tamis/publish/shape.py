@@ -8,101 +8,36 @@ columns and labels, which are in the file, and figures, which `verify` counts or
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from datetime import date
-from math import isfinite
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from tamis.catalogue.measures import MEASURES
 from tamis.catalogue.methods import RECORDED
 from tamis.catalogue.models import MODELS
 from tamis.errors import listed
-from tamis.publish.labels import READ, WORDS
+from tamis.publish.labels import READ_BINS, stated_form
 from tamis.publish.layout import NAME, RELEASE, REPORT, SCHEMA, SCHEMA_VERSION
+from tamis.publish.value_shapes import (
+    By,
+    Keyed,
+    Maybe,
+    Shape,
+    is_count,
+    is_date,
+    is_finite_number,
+    is_flag,
+    is_fraction,
+    is_hash,
+    is_scalar,
+    is_share,
+    is_text,
+    is_version,
+    like,
+    one_of,
+)
 from tamis.release import MOST_ABSENCES
 from tamis.table_file import WRITTEN
 
-Fits = Callable[[Any], bool]
-Shape = Any
-"""A test of a value; a dict of shapes, those of keys that end in ``?`` may be left out; a list of
-one shape, that of every entry; or one of the classes below."""
-
-
-class Maybe(NamedTuple):
-    """A value of a shape, or null."""
-
-    shape: Shape
-
-
-class Keyed(NamedTuple):
-    """A record with any texts as keys, and values of one shape."""
-
-    shape: Shape
-
-
-@dataclass(frozen=True)
-class By:
-    """A record whose shape depends on what it says itself; `choose` gives none for an odd one."""
-
-    choose: Callable[[dict[str, Any]], Shape | None]
-
-
-def is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def is_flag(value: Any) -> bool:
-    return isinstance(value, bool)
-
-
-def is_count(value: Any) -> bool:
-    return type(value) is int and 0 <= value < 1 << 53
-
-
-def is_finite_number(value: Any) -> bool:
-    return type(value) in (int, float) and abs(value) < 1e300 and isfinite(value)
-
-
-def is_fraction(value: Any) -> bool:
-    """A number that is written as one that may have a fraction: 1.0, never 1."""
-    return type(value) is float and is_finite_number(value)
-
-
-def is_share(value: Any) -> bool:
-    return is_fraction(value) and 0 <= value <= 1
-
-
-def is_date(value: Any) -> bool:
-    try:
-        return is_text(value) and date.fromisoformat(value).isoformat() == value
-    except ValueError:
-        return False
-
-
-def is_point(value: Any) -> bool:
-    """Where an interval may end: a number, or a day."""
-    return is_finite_number(value) or is_date(value)
-
-
-def is_scalar(value: Any) -> bool:
-    return is_text(value) or is_flag(value) or is_finite_number(value)
-
-
-def one_of(*allowed: Any) -> Fits:
-    """A test for some values, of the same type: true is not 1."""
-    return lambda value: any(type(value) is type(each) and value == each for each in allowed)
-
-
-def like(pattern: str) -> Fits:
-    return lambda value: is_text(value) and re.fullmatch(pattern, value, re.ASCII) is not None
-
-
-is_hash = like("[0-9a-f]{64}")
-is_version = like(
-    r"[0-9]{1,4}(\.[0-9]{1,5}){0,4}((a|b|rc|\.post|\.dev)[0-9]{1,9})*(\+[a-z0-9.]{1,16})?\+?"
-)
 _UNIT = one_of("people", "rows")
 NEIGHBOURS = {
     ("row", "add-remove"): "two tables are neighbours when one of them has one more row",
@@ -125,22 +60,10 @@ _FIGURE = {"value": is_fraction, "interval": Maybe(_ENDS)}
 _CROWD = {"k": Maybe(is_count), "unique": Maybe(is_count)}
 _ENGINES = one_of("memory", "polars", "duckdb", "spark")
 
-_COARSER: dict[str, dict[str, Shape]] = {
-    "cuts": {"cuts": [is_point], "whole?": one_of(True)},
-    "width": {"width": is_finite_number, "bottom?": is_point, "top?": is_point},
-    "ends": {"ends": {"bottom?": is_point, "top?": is_point}},
-    "keep": {"keep": is_count},
-    "dates": {"dates": one_of("hour", "day", "month", "quarter", "year", "decade")},
-    "groups": {"groups": Keyed([is_text]), "unlisted?": is_text},
-}
-
 
 def _coarser(said: dict[str, Any]) -> Shape | None:
-    word = next((word for word in WORDS if word in said), None)
-    if word is None:
-        return None
-    read = READ["whole" if said.get("whole") is True else word]
-    return {"level": is_count, **_COARSER[word], "read": one_of(read)}
+    form = stated_form(said)
+    return form and {"level": is_count, **form.keys, "read": one_of(form.read)}
 
 
 _COLUMN = {
@@ -157,7 +80,7 @@ _COLUMN = {
     "bins?": {
         "cuts": [is_finite_number],
         "labels": [is_text],
-        "read": one_of(READ["bins"]),
+        "read": one_of(READ_BINS),
     },
 }
 _PROMISE = {

@@ -41,8 +41,9 @@ from tamis.publish.people import (
 from tamis.publish.presence import Recounted, check_claimed_columns, recounted_presence
 from tamis.publish.promises import budget_claim, claim, possible_not_promised
 from tamis.publish.secret_groups import wrong_secret_groups
-from tamis.publish.shape import is_finite_number, wrong_shape
+from tamis.publish.shape import wrong_shape
 from tamis.publish.unchecked import counted_alone, counted_claims, only_stated
+from tamis.publish.value_shapes import is_finite_number
 from tamis.read.keys import identifying_columns
 from tamis.release import Promise
 from tamis.table import Table, bare, kind_of
