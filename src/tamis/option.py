@@ -181,12 +181,12 @@ class Option:
             raise InputError(f"{name or self.dest} must be {self.allowed}{why} got {shown}")
 
     def allows(self, value: Any) -> bool:
-        """Whether a value can be used; nothing is always allowed where there is no default."""
+        """Whether a value can be used; `None` where there is no default."""
+        if self.kind not in (*NUMBERS, "choice"):
+            return True
         if value is None:
             return self.default is None
-        if self.kind == "choice":
-            return value in self.choices
-        return self.kind not in NUMBERS or self._allows_number(value)
+        return value in self.choices if self.kind == "choice" else self._allows_number(value)
 
     def _allows_number(self, value: Any) -> bool:
         kind: Any = Integral if self.kind == "count" else Real

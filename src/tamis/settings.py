@@ -5,36 +5,133 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from secrets import token_hex
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 
-from tamis.catalogue.choices import CHOICES, VALUE
+from tamis.catalogue.choices import CHOICES
 from tamis.catalogue.measures import MEASURES
 from tamis.catalogue.methods import BY_DEFAULT, DP, METHODS
 from tamis.decide import Limit
 from tamis.dp.budget import ROUNDING, check_epsilon
-from tamis.errors import InputError, TamisWarning, listed
+from tamis.errors import InputError, TamisWarning
 from tamis.learn.models import attackers
 from tamis.notebook import in_short
+from tamis.options.commands import options_of
+from tamis.options.promises import DIVERSITY, LIKENESS, T_DISTANCE, K
 from tamis.perturb import SECRET_BITS
 from tamis.propose import methods
 from tamis.rank.evaluation import WEIGHTS, read_weights
-from tamis.release import MOST_ABSENCES
 from tamis.requirements import BetaKind, Kind, fewest_people
 from tamis.risk.anonymity import Anonymity
-from tamis.risk.containment import check_absences
 from tamis.risk.diversity import Distance
 from tamis.risk.presence import presence_bounds
 
 Format = Literal["csv", "parquet", "long", "svm", "sav", "dta", "xlsx", "auto"]
-MOST_SUPPRESSED = 0.5
-"""The largest share that may be left out: of what is left, most must still be what there was."""
+Part = TypeVar("Part")
+_RULES = {option.dest: option for option in options_of("release")}
+_OF_GROUPS = {option.dest for option in (K, *DIVERSITY, T_DISTANCE, *LIKENESS)}
+"""What is required of groups of people alike, which checks itself."""
+_USUAL: dict[str, Any] = {name: option.default for name, option in _RULES.items()}
+"""What is used where nothing is asked."""
+
+
+class _Checked:
+    """Settings of which each is in the range of its option."""
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if name in _RULES and name not in _OF_GROUPS:
+                _RULES[name].check(value)
 
 
 @dataclass(frozen=True)
-class Settings:
+class PromiseSettings(_Checked):
+    """What must hold for people who look alike; or what synthetic rows may cost."""
+
+    k: int = _USUAL["k"]
+    absences: int = _USUAL["absences"]
+    l: int | None = None  # noqa: E741 - its name in the field
+    l_kind: Kind = _USUAL["l_kind"]
+    c: float = _USUAL["c"]
+    t: float | None = None
+    t_distance: Distance | None = None
+    alpha: float | None = None
+    beta: float | None = None
+    beta_kind: BetaKind = _USUAL["beta_kind"]
+    delta_disclosure: float | None = None
+    max_risk: float | None = None
+    max_average_risk: float | None = None
+    epsilon: float | None = None
+
+
+@dataclass(frozen=True)
+class ChoiceSettings(_Checked):
+    """By what one of the releases is chosen, and the limits that it must keep."""
+
+    choose: str = _USUAL["choose"]
+    caution: float = _USUAL["caution"]
+    min_kept: float | None = None
+    max_told: float | None = None
+    allow_useless: bool = False
+    max_pbi: float | None = None
+    min_performance: float | None = None
+    max_features: int | None = None
+    max_lost_rules: float | None = None
+
+
+@dataclass(frozen=True)
+class PopulationSettings(_Checked):
+    """What is known of the population, and what must hold in it."""
+
+    max_population_risk: float | None = None
+    delta_presence: tuple[float, float] | None = None
+    sampling: float | None = None
+
+
+@dataclass(frozen=True)
+class SearchSettings(_Checked):
+    """How releases are found and measured."""
+
+    weights: Mapping[str, float] = field(default_factory=lambda: dict(WEIGHTS))
+    classifier: str = _USUAL["classifier"]
+    attackers: tuple[str, ...] = _USUAL["attackers"]
+    methods: Mapping[str, Mapping[str, Any]] | None = None
+    holdout: float = _USUAL["holdout"]
+    search_rows: int = _USUAL["search_rows"]
+
+
+@dataclass(frozen=True)
+class OutputSettings(_Checked):
+    """Which release is written, and how."""
+
+    take: str | None = None
+    format: Format = "csv"
+
+
+@dataclass(frozen=True)
+class DrawSettings(_Checked):
+    """What random draws come from."""
+
+    seed: int = _USUAL["seed"]
+    secret: str | None = None
+
+
+@dataclass(frozen=True)
+class Settings(
+    # From the last to the first: so dataclasses put the fields into the order of recipes.
+    DrawSettings,
+    OutputSettings,
+    SearchSettings,
+    PopulationSettings,
+    ChoiceSettings,
+    PromiseSettings,
+):
     """What a data holder asks for.
+
+    All names are given and read directly, as in ``Settings(k=5, max_told=0.1).k``. What belongs
+    together is also a small record of its own: `promises`, `choice`, `population`, `search`,
+    `output` and `draws`.
 
     Parameters
     ----------
@@ -118,43 +215,7 @@ class Settings:
         published: it undoes what was altered.
     """
 
-    k: int = 5
-    absences: int = 0
-    l: int | None = None  # noqa: E741 - its name in the field
-    l_kind: Kind = "distinct"
-    c: float = 3.0
-    t: float | None = None
-    t_distance: Distance | None = None
-    alpha: float | None = None
-    beta: float | None = None
-    beta_kind: BetaKind = "basic"
-    delta_disclosure: float | None = None
-    max_risk: float | None = None
-    max_average_risk: float | None = None
-    epsilon: float | None = None
-    choose: str = VALUE.name
-    caution: float = 1.0
-    min_kept: float | None = None
-    max_told: float | None = None
-    allow_useless: bool = False
-    max_pbi: float | None = None
-    min_performance: float | None = None
-    max_features: int | None = None
-    max_lost_rules: float | None = None
-    max_population_risk: float | None = None
-    delta_presence: tuple[float, float] | None = None
-    sampling: float | None = None
-    weights: Mapping[str, float] = field(default_factory=lambda: dict(WEIGHTS))
-    classifier: str = "nb"
-    attackers: tuple[str, ...] = ("c45", "nb")
-    methods: Mapping[str, Mapping[str, Any]] | None = None
-    holdout: float = 0.25
-    search_rows: int = 50_000
-    take: str | None = None
-    format: Format = "csv"
-    seed: int = 0
-    secret: str | None = None
-    max_suppressed: float = 0.0
+    max_suppressed: float = _USUAL["max_suppressed"]
 
     def __post_init__(self) -> None:
         if self.max_risk is not None:
@@ -162,6 +223,7 @@ class Settings:
         if self.delta_presence is not None:  # a recipe gives it as a list
             object.__setattr__(self, "delta_presence", presence_bounds(self.delta_presence))
         _ = self.anonymity  # checks what is required of groups
+        super().__post_init__()
         self._check_each()
         if self.epsilon is not None:
             check_epsilon(self.epsilon)
@@ -178,29 +240,18 @@ class Settings:
         """Refuse a setting that is wrong whatever the others are."""
         if self.format not in get_args(Format):
             raise InputError(
-                f"format must be one of {listed(get_args(Format))}, got {self.format!r}"
+                f"format must be one of {', '.join(get_args(Format))}, got {self.format!r}"
             )
-        check_absences(self.absences, MOST_ABSENCES)
         if self.choose not in CHOICES:
-            raise InputError(f"choose must be {' or '.join(CHOICES)}, got {self.choose!r}")
-        if not 0 <= self.caution < float("inf"):
-            raise InputError(f"caution must be a number, 0 or more, got {self.caution:g}")
-        for name in ("min_performance", "min_kept", "max_told", "max_population_risk", "sampling"):
-            share = getattr(self, name)
-            if share is not None and not 0 <= share <= 1:
-                raise InputError(f"{name} must be a share between 0 and 1, got {share:g}")
-        if not 0 <= self.max_suppressed <= MOST_SUPPRESSED:
             raise InputError(
-                f"max_suppressed must be a share between 0 and {MOST_SUPPRESSED:g}, got "
-                f"{self.max_suppressed:g}"
+                f"choose must be {' or '.join(CHOICES)}, got {self.choose!r}; only a command shows "
+                "releases and publishes none"
             )
         if self.secret is not None and not _SECRET.fullmatch(self.secret):
             raise InputError(
                 f"secret must have {SECRET_BITS // 4} hexadecimal digits or more, got a text of "
                 f"{len(self.secret)} characters; leave it out, and one is drawn"
             )
-        if self.search_rows < 100:
-            raise InputError(f"search_rows must be 100 or more, got {self.search_rows}")
         if not self.attackers:
             raise InputError("name at least one attacker, such as c45 or nb")
 
@@ -221,6 +272,33 @@ class Settings:
                 "l, t, alpha, beta, delta, risks and absences are about people alike, and "
                 "synthetic rows describe nobody; give either these or epsilon"
             )
+
+    def _part(self, kind: type[Part]) -> Part:
+        return kind(**{each.name: getattr(self, each.name) for each in fields(kind)})  # type: ignore[arg-type]
+
+    @property
+    def promises(self) -> PromiseSettings:
+        return self._part(PromiseSettings)
+
+    @property
+    def choice(self) -> ChoiceSettings:
+        return self._part(ChoiceSettings)
+
+    @property
+    def population(self) -> PopulationSettings:
+        return self._part(PopulationSettings)
+
+    @property
+    def search(self) -> SearchSettings:
+        return self._part(SearchSettings)
+
+    @property
+    def output(self) -> OutputSettings:
+        return self._part(OutputSettings)
+
+    @property
+    def draws(self) -> DrawSettings:
+        return self._part(DrawSettings)
 
     @property
     def anonymity(self) -> Anonymity:

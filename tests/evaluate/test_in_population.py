@@ -103,7 +103,7 @@ def test_people_of_the_register_are_told_apart_by_the_same_identifiers():
 def test_a_limit_without_a_population_is_refused():
     with pytest.raises(InputError, match="needs to know the population"):
         consider(TABLE, Settings(max_population_risk=0.1))
-    with pytest.raises(InputError, match="above 0 and at most 1, got 0"):
+    with pytest.raises(InputError, match="sampling must be a share above 0 and up to 1, got 0"):
         consider(TABLE, Settings(max_population_risk=0.1, sampling=0))
     with pytest.raises(InputError, match="give one of them"):
         InPopulation(sampling=0.1, register=REGISTER)

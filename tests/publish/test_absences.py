@@ -158,8 +158,8 @@ def test_words_say_what_is_covered_and_what_is_not():
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"absences": 5}, "4 or fewer"),
-        ({"absences": -1}, "at least 0"),
+        ({"absences": 5}, "a whole number from 0 to 4, since more take too long"),
+        ({"absences": -1}, "a whole number from 0 to 4"),
         ({"absences": 1, "epsilon": 1.0}, "synthetic rows describe nobody"),
     ],
 )

@@ -13,10 +13,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from tamis.errors import InputError
 from tamis.files import scratch_folder
+from tamis.options.reading import ENGINE, SAMPLING
 
 if TYPE_CHECKING:
     from tamis.engine.backend import Engine
@@ -33,7 +34,8 @@ BYTES_A_PAIR = 80
 """What a pair of sparse records takes."""
 TEXT_A_CELL = 8
 """About how many bytes of a text file make one cell."""
-MEMORY = "4GB"
+_USUAL: dict[str, Any] = {option.name: option.default for option in (*ENGINE, *SAMPLING)}
+"""What is used where nothing is said."""
 LEAST_ROOM = 250_000_000
 """What an engine gets even where the rest of the process takes as much as was allowed."""
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
@@ -56,11 +58,11 @@ class EngineOptions:
         The rows on which a release is searched for.
     """
 
-    engine: EngineName = "auto"
-    memory: str = MEMORY
+    engine: EngineName = _USUAL["engine"]
+    memory: str = _USUAL["memory"]
     scratch: str | None = None
-    spark_master: str = "local[2]"
-    sample: int = 50_000
+    spark_master: str = _USUAL["spark_master"]
+    sample: int = _USUAL["sample"]
 
 
 def bytes_of(text: str) -> int:

@@ -32,6 +32,7 @@ ABSENCES = _promise(
     default=0,
     least=0,
     most=4,
+    because="since more take too long to count, and k-anonymity covers them all",
     rare=True,
     old=("absences",),
     dest="absences",
