@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -133,7 +133,7 @@ def attack_release(
     if control is None:
         scene, note = with_control(scene, alter)
         notes += note
-    scores = list(_all(scene, errors, alter, tell))
+    scores = list(_all(Staged(scene, errors, alter), tell))
     asked = scene.secret_column
     if asked is not None and not any(each.attacker.startswith("inference") for each in scores):
         notes.append(
@@ -151,21 +151,30 @@ def _check(errors: Sequence[float], most: int) -> None:
         raise InputError(f"attackers are tried on 4 people or more, got {most}")
 
 
-def _all(
-    scene: Scene, errors: Sequence[float], alter: Alter | None, tell: Progress
-) -> Iterable[AttackScore]:
-    steps: list[tuple[str, Callable[[], list[AttackScore | None]]]] = [
-        ("singling people out", lambda: [*singling_out(scene)]),
-        ("linking rows to people", lambda: [*linkage(scene, errors), halves(scene)]),
-        ("linking by things people have", lambda: [*_by_things(scene)]),
-        ("inferring the secret", lambda: [*inference(scene)]),
-        ("telling who is in the table", lambda: [membership(scene)]),
-        ("reconstructing columns", lambda: [*reconstruction(scene)]),
-        ("undoing what was altered", lambda: [*_altered(scene, alter)]),
-    ]
-    for number, (words, step) in enumerate(steps):
-        tell(words, number, len(steps))
-        yield from (each for each in step() if each is not None)
+class Staged(NamedTuple):
+    """What attackers have to go by."""
+
+    scene: Scene
+    errors: Sequence[float]
+    alter: Alter | None
+
+
+class Attempt(NamedTuple):
+    """One kind of attack."""
+
+    doing: str
+    """What is being done, while it is tried."""
+    scores: Callable[[Staged], Iterable[AttackScore | None]]
+    kind: str = ""
+    """How the names of its attackers begin."""
+    headline: str = ""
+    """What the strongest of them reaches with {n} of 100 people; empty: not said."""
+
+
+def _all(staged: Staged, tell: Progress) -> Iterable[AttackScore]:
+    for number, attempt in enumerate(ATTEMPTS):
+        tell(attempt.doing, number, len(ATTEMPTS))
+        yield from (score for score in attempt.scores(staged) if score is not None)
 
 
 def _by_things(scene: Scene) -> list[AttackScore]:
@@ -194,6 +203,33 @@ def _altered(scene: Scene, alter: Alter | None) -> list[AttackScore]:
     if alter is None:
         return []
     return undo(scene.original, alter, most=scene.most, random_state=scene.random_state)
+
+
+ATTEMPTS = (
+    Attempt("singling people out", lambda given: singling_out(given.scene)),
+    Attempt(
+        "linking rows to people",
+        lambda given: [*linkage(given.scene, given.errors), halves(given.scene)],
+        "linkage",
+        "{n} are found in the release by what an attacker may know",
+    ),
+    Attempt("linking by things people have", lambda given: _by_things(given.scene)),
+    Attempt(
+        "inferring the secret",
+        lambda given: inference(given.scene),
+        "inference",
+        "{n} have their secret guessed correctly",
+    ),
+    Attempt(
+        "telling who is in the table",
+        lambda given: [membership(given.scene)],
+        "membership",
+        "for {n} an attacker can tell whether they are in the table",
+    ),
+    Attempt("reconstructing columns", lambda given: reconstruction(given.scene)),
+    Attempt("undoing what was altered", lambda given: _altered(given.scene, given.alter)),
+)
+"""In the order in which they are tried."""
 
 
 def with_control(scene: Scene, alter: Alter | None = None) -> tuple[Scene, list[str]]:

@@ -214,19 +214,14 @@ def _row(each: AttackScore) -> tuple[str, ...]:
     )
 
 
-KINDS = (
-    ("linkage", "{n} are found in the release by what an attacker may know"),
-    ("inference", "{n} have their secret guessed correctly"),
-    ("membership", "for {n} an attacker can tell whether they are in the table"),
-)
-
-
 def _headlines(found: Attacks, unit: str) -> list[str]:
     """What the strongest attackers reach, of 100 people."""
+    from tamis.attack.run import ATTEMPTS
+
     lines = []
-    for kind, words in KINDS:
-        each = found.strongest(kind)
+    for attempt in ATTEMPTS:
+        each = found.strongest(attempt.kind) if attempt.headline else None
         if each is not None:
             n, guess = (round(100 * share) for share in (each.success.value, each.guess))
-            lines.append(f"Of 100 {unit}, {words.format(n=n)} (by guessing {guess}).")
+            lines.append(f"Of 100 {unit}, {attempt.headline.format(n=n)} (by guessing {guess}).")
     return lines
