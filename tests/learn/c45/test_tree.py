@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,6 +14,7 @@ from tamis.learn.c45 import C45Classifier
 from tamis.learn.c45 import classifier as trees
 from tamis.learn.c45.classifier import leaf_shares
 from tamis.learn.c45.table import encode
+from tamis.learn.columns import frame_of_array
 
 
 def shares_of_one(tree, row, node=0):
@@ -40,7 +42,7 @@ def test_it_agrees_with_the_definition(block, seed, missing, prune):
     y = (X.sum(axis=1) + rng.integers(0, 4, 80)) % 3
     X = np.where(rng.random(X.shape) < missing, np.nan, X)
     tree = C45Classifier(nominal=[0, 2], prune=prune, min_rows=1).fit(X, y).tree_
-    values = encode(X, [0, 2], schema=tree.schema).values
+    values = encode(frame_of_array(X), schema=tree.schema).values
     rows = rng.integers(0, 80, 20)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(trees, "BLOCK", block)
@@ -51,12 +53,12 @@ def test_it_agrees_with_the_definition(block, seed, missing, prune):
 
 def test_a_branch_without_training_rows_answers_like_its_parent():
     model = C45Classifier(nominal=[0], min_rows=1)
-    coded = encode(np.array([[0.0], [0.0], [1.0], [2.0], [2.0]]), nominal=[0])
+    coded = encode(pl.DataFrame({"v": [0, 0, 1, 2, 2]}), nominal=[0])
     model.fit_coded(coded, [0, 0, 0, 1, 1], rows=[0, 1, 3, 4])
     assert leaf_shares(model.tree_, coded.values, np.array([2, 0])).tolist() == [[0.5, 0.5], [1, 0]]
 
 
 def test_no_rows_give_no_shares():
-    coded = encode(np.array([[1.0], [2.0]]))
+    coded = encode(pl.DataFrame({"v": [1, 2]}))
     model = C45Classifier().fit_coded(coded, [0, 1])
     assert leaf_shares(model.tree_, coded.values, np.array([], np.int64)).shape == (0, 2)

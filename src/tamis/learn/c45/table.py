@@ -11,12 +11,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-import narwhals as nw
 import numpy as np
-import polars as pl
 
 from tamis.errors import InputError
-from tamis.learn.columns import Coding, Column, Features, frame_of, frame_of_array, nominal_names
+from tamis.learn.columns import Coding, Column, Features, frame_of, nominal_names
 
 Levels = tuple[str, ...]
 
@@ -36,6 +34,7 @@ class C45Table:
 
     Examples
     --------
+    >>> import polars as pl
     >>> coded = encode(pl.DataFrame({"age": [31, None], "job": ["judge", "cook"]}))
     >>> coded.schema
     ColumnSchema(names=('age', 'job'), levels=(None, ('cook', 'judge')))
@@ -87,7 +86,7 @@ class C45Table:
 def encode(
     data: Any, nominal: Sequence[int | str] | None = None, schema: ColumnSchema | None = None
 ) -> C45Table:
-    """Code a pandas, polars or pyarrow frame, or an array.
+    """Code a pandas, polars or pyarrow frame.
 
     `nominal` columns, by number or name, are nominal although they contain numbers; text,
     categorical and boolean columns of a frame always are. A nominal value that the `schema` to
@@ -100,7 +99,7 @@ def encode(
         features = data.with_nominal(nominal)
         known = tuple(feature.known for feature in features)
         return _filled(ColumnSchema(tuple(features.names), known), features.columns, features.rows)
-    frame, declared = _frame(data, nominal)
+    frame, declared = frame_of(data)
     if schema is None:
         known = Coding.of(frame, nominal_names(frame.columns, nominal), declared).known
         schema = ColumnSchema(tuple(frame.columns), known)
@@ -116,14 +115,3 @@ def _filled(schema: ColumnSchema, columns: Sequence[Column], rows: int) -> C45Ta
         if column.categories is not None:
             line[column.values < 0] = np.nan
     return C45Table(schema, values, tuple(columns))
-
-
-def _frame(
-    data: Any, nominal: Sequence[int | str] | None
-) -> tuple[pl.DataFrame, dict[str, list[str]]]:
-    if nw.dependencies.is_into_dataframe(data):
-        return frame_of(data)
-    array = np.asarray(data)
-    if array.ndim != 2:
-        raise InputError(f"expected a table with two dimensions, got {array.ndim}")
-    return frame_of_array(array, nominal), {}
