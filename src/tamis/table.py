@@ -484,7 +484,10 @@ def number_people(
     if placed.width:
         content = placed.select(pl.struct(pl.all()).rle_id()).to_series().to_numpy()
     whose = pl.DataFrame({"whose": people[order], "content": content})
-    sorted_people = whose.group_by("whose").agg("content").sort("content")["whose"].to_numpy()
+    # By the given number last: people who have the same are numbered alike in every call, so that
+    # whoever is drawn first by one step is first in the next, whichever of them it is.
+    lists = whose.group_by("whose").agg("content")
+    sorted_people = lists.sort("content", "whose")["whose"].to_numpy()
     numbers = np.empty(people.max(initial=-1) + 1, dtype=np.int64)
     numbers[sorted_people] = np.arange(len(sorted_people))
     found: NDArray[np.int64] = numbers[people]

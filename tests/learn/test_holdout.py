@@ -10,7 +10,7 @@ from tamis.errors import InputError
 from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.holdout import HoldOut, column_labels, fit_predict, label_codes
 from tamis.learn.models import seeded
-from tamis.table import Table
+from tamis.table import Roles, Table
 
 
 @given(st.integers(8, 60), st.integers(8, 60), st.floats(0.1, 0.4), st.integers(0, 9))
@@ -126,3 +126,20 @@ def test_labels_are_numbered_in_the_order_of_their_texts():
     table = Table(pl.DataFrame({"y": texts}))
     numbered = np.unique(column_labels(table, "y"), return_inverse=True)[1]
     assert label_codes(table, "y").tolist() == numbered.tolist()
+
+
+@pytest.mark.parametrize("rows_each", [1, 3])
+def test_the_parts_have_the_same_secrets_and_weights_whatever_the_order_and_the_names(rows_each):
+    draw = np.random.default_rng(5)
+    who = np.repeat(np.arange(60), rows_each)
+    cells = {"a": (who % 3), "ill": draw.choice(["u", "v", "w"], len(who))}
+    cells |= {"weight": draw.integers(1, 9, len(who)), "y": np.where(who % 2, "yes", "no")}
+    roles = Roles("y", sensitive="ill", identifiers=("who",), weight="weight")
+    found = []
+    for _ in range(3):
+        names, order = draw.permutation(60), draw.permutation(len(who))
+        table = Table(pl.DataFrame({"who": names[who], **cells})[order], roles)
+        parts = HoldOut.of_table(table)
+        rows = table.frame.drop("who")
+        found.append([rows[p].rows() for p in (parts.seen, parts.choosing, parts.reporting)])
+    assert found[0] == found[1] == found[2]

@@ -175,6 +175,16 @@ def visits() -> Table:
     return Table(frame.with_columns(y=np.where(y, "yes", "no")), roles)
 
 
+def twins() -> Table:
+    """People of one row, many of them alike in all but their secret."""
+    rng = np.random.default_rng(12)
+    ward, dose = rng.choice(["west", "south", "north"], 240), rng.integers(0, 4, 240)
+    again = np.where(dose + rng.normal(0, 1, 240) > 1.5, "yes", "no")
+    ill = np.where(rng.random(240) < 0.6, ward, rng.choice(["west", "south", "north"], 240))
+    cells = {"who": np.arange(240), "ward": ward, "dose": dose, "ill": ill, "again": again}
+    return Table(pl.DataFrame(cells), Roles("again", sensitive="ill", identifiers=("who",)))
+
+
 def renamed(table: Table, rng: np.random.Generator) -> pl.DataFrame:
     """The same people under other identifiers, which sort in another way."""
     (name,) = table.roles.identifiers
@@ -186,8 +196,11 @@ def renamed(table: Table, rng: np.random.Generator) -> pl.DataFrame:
 ORDERED: dict[str, tuple[Callable[[], Table], dict[str, Any]]] = {
     "rows": (lambda: patients(rows=300), {"methods": {"front": {}, "coarsen": {}}}),
     "people": (visits, {"methods": {"front": {}, "breach": {"folds": 3}}, "l": 2}),
+    "twins": (twins, {"methods": {"front": {}, "coarsen": {}}}),
     "left out": (lambda: patients(rows=300), {"methods": {"front": {}}, "max_suppressed": 0.1}),
     "grouped": (numbers_known, {"methods": {"microaggregate": {}}, "k": 3}),
+    "grouped people": (visits, {"methods": {"microaggregate": {}}, "k": 3}),
+    "blanked people": (visits, {"methods": {"suppress": {}}, "k": 3}),
     "blanked": (numbers_known, {"methods": {"suppress": {}}, "k": 3}),
 }
 

@@ -223,10 +223,11 @@ def rows_by_content(table: Table, k: int = 1) -> tuple[RowNumbers, NDArray[np.in
     """The rows in the order that hold-outs are drawn from, and their people, numbered by content.
 
     Rows are sorted by what attackers may know and the target, and those that are then alike by
-    the other features; never by an identifier, nor by the sensitive column: a figure that is
-    published says nothing of these. A value that fewer than k people have decides only among rows
-    that are alike in all others. Columns are taken in the order of what they hold, so that neither
-    their names nor their order play a part.
+    the other features; never by an identifier: a figure that is published says nothing of it. A
+    value that fewer than k people have decides only among rows that are alike in all others, and
+    so do the sensitive value and the weight: they move no figure about the target, and without
+    them the place of rows in the original would decide. Columns are taken in the order of what
+    they hold, so that neither their names nor their order play a part.
 
     >>> rows = pl.DataFrame({"a": [2, 1, 2], "ill": ["no", "yes", "no"]})
     >>> rows_by_content(Table(rows).with_roles(target="ill"))[0].tolist()
@@ -238,12 +239,19 @@ def rows_by_content(table: Table, k: int = 1) -> tuple[RowNumbers, NDArray[np.in
     first, last = ([c for c in features if (c in known) == side] for side in (True, False))
     target = table.frame.get_column(table.target)
     cells = [*(common[c] for c in first), target, *(common[c] for c in last)]
-    cells += [table.frame.get_column(c) for c in (*first, *last)]
+    cells += [table.frame.get_column(c) for c in (*first, *last, *_ties(table))]
     rows = frame_of_columns([c.alias(str(i)) for i, c in enumerate(cells)], table.rows)
     if table.people is None:
         return content_order(rows), None
     people = number_people(rows, table.people)
     return content_order(rows, people), people
+
+
+def _ties(table: Table) -> list[str]:
+    """The columns that are measured without being features: the sensitive one and the weight."""
+    taken = {*table.features, table.target}
+    ties = (table.roles.sensitive, table.roles.weight)
+    return [c for c in ties if c is not None and c not in taken]
 
 
 def _common(column: pl.Series, people: NDArray[np.int64] | None, k: int) -> pl.Series:

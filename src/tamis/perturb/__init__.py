@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from tamis.errors import InputError, listed, listed_as
 from tamis.read import polars_frame
 from tamis.read.frames import native_kind
-from tamis.table import Roles, Table, content_order, only
+from tamis.table import Roles, Table, content_order, number_people, only
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,19 +37,21 @@ class InputFrame:
     back: Callable[[pl.DataFrame], Any]
     library: str | None = None
     """Whose frame it was; `None` for a `Table` or an array."""
-    target: str | None = None
+    labels: tuple[str, ...] = ()
+    """The target and the sensitive column, which may be written beside the features."""
     people: NDArray[np.int64] | None = None
 
     @property
     def order(self) -> NDArray[np.int64]:
-        """The rows by what a release shows of them, and then by their people.
+        """The rows by what a file may show of them, and then by their people.
 
         A method that takes rows one after another takes them so: else what it does to rows that
-        tie would tell which of them came first in the original.
+        tie would tell which of them came first in the original. People are numbered by their rows
+        as well, since their identifiers have an order, too.
         """
-        shown = [*self.features, *([] if self.target is None else [self.target])]
-        ties = () if self.people is None else (self.people,)
-        return content_order(only(self.frame, shown), *ties)
+        shown = only(self.frame, [*self.features, *self.labels])
+        ties = () if self.people is None else (number_people(shown, self.people),)
+        return content_order(shown, *ties)
 
     def answer(self, new: pl.DataFrame, asked: str | None) -> Any:
         """An altered frame as its own kind, or as one of the library that was asked for."""
@@ -69,7 +71,7 @@ def input_frame(data: Any) -> InputFrame:
             data.frame,
             data.features,
             lambda frame: replace(data, frame=frame),
-            target=data.roles.target,
+            labels=_labels(data),
             people=data.people,
         )
     if isinstance(data, list) or (hasattr(data, "__array__") and not hasattr(data, "columns")):
@@ -81,6 +83,11 @@ def input_frame(data: Any) -> InputFrame:
     return InputFrame(
         frame, whole.features, lambda new: replace(whole, frame=new).native(), whole.library
     )
+
+
+def _labels(table: Table) -> tuple[str, ...]:
+    labels = dict.fromkeys((table.roles.target, table.roles.sensitive))
+    return tuple(c for c in labels if c is not None and c not in table.features)
 
 
 def _array(values: Any) -> InputFrame:
