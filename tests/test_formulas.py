@@ -75,6 +75,8 @@ def test_numbers_missing_cells_and_names_of_columns():
         ("\t=1", "'\t'=1"),
         ("\r=1", "'\r'=1"),
         ("\tx", "'\tx"),
+        ("\ufeff=1+1", "'\ufeff=1+1"),
+        ("x;\u200b\x00=1", "x;'\u200b\x00=1"),
         ("+cmd|' /C calc'!A0", "'+cmd|'' /C calc'!A0"),
     ],
 )

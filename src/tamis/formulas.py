@@ -6,6 +6,9 @@ text between such characters and line breaks: a piece that begins with ``=``, ``
 or their full-width forms, ignoring blanks and quotes, gets an apostrophe in front unless it is a
 number or nothing but signs; so does a piece that begins with an apostrophe, and a text that begins
 with a tab or a line break. To undo it, remove one apostrophe from the start of every piece.
+
+Blanks are those that nobody sees, too: a program drops a byte order mark at the start of a file,
+and what it then finds in the first cell is a formula.
 """
 
 from __future__ import annotations
@@ -28,12 +31,13 @@ RULE = (
 _SPLIT = r"[;\t,|\r\n]"
 _SIGNS = r"=+\-@＝＋－＠"  # noqa: RUF001
 _SEPARATOR = re.compile(f"({_SPLIT})")
-_RUNS = re.compile(rf'[\s"]*[{_SIGNS}]')
+_BLANKS = r'[\s"\x00-\x1f\x7f\u200b-\u200f\u2060\ufeff]*'
+_RUNS = re.compile(f"{_BLANKS}[{_SIGNS}]")
 # A bracket may follow, as in "[-10, -5)", of which no formula can be made.
 _HARMLESS = re.compile(
     r"\s*[+-]?\s*(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\s*[%)\]]?\s*|[\s+-]*"
 )
-_MAY_CHANGE = rf"""(?:^|{_SPLIT})(?:'|[\s"]*[{_SIGNS}])|^[\t\r\n]"""
+_MAY_CHANGE = rf"(?:^|{_SPLIT})(?:'|{_BLANKS}[{_SIGNS}])|^[\t\r\n]"
 _GUARDED = rf"(?:^|{_SPLIT})'"
 
 
