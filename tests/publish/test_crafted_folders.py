@@ -135,6 +135,7 @@ def test_a_key_that_no_manifest_has(copied, place: str):
         (lambda m: m.update(held_back=True), "an invalid 'held_back'"),
         (lambda m: m.update(held_back=3.0), "an invalid 'held_back'"),
         (lambda m: m["versions"].update(python=CANARY), "an invalid 'python' in versions"),
+        (lambda m: m["versions"].update(numpy="2.0+canary"), "an invalid 'numpy' in versions"),
         (lambda m: m["versions"].pop("scipy"), "lacks 'scipy' in versions"),
         (lambda m: m["method"].update(name=CANARY), "an invalid 'method'"),
         (
@@ -363,6 +364,12 @@ def test_who_somebody_is(copied, change: Callable[[pl.DataFrame], pl.DataFrame],
     folder = copied("csv")
     relaid(folder, change)
     refused(folder, "identifiers", words)
+    # A publisher who calls the column ordinary is not contradicted, but quoted with the finding.
+    relaid(folder, lambda rows: rows.drop(words.split("'")[1]))
+    relaid(folder, change, stated=True)
+    said = [line for line in verify(folder).not_checked if words.split(" could")[0] in line]
+    assert len(said) == 1
+    assert said[0].startswith("Stated by the publisher, not checked: column ")
 
 
 # Other formats: every part of a file is that of its rows.

@@ -9,6 +9,7 @@ import pytest
 from tamis.dp.budget import NEIGHBOURS as OF_ROWS
 from tamis.dp.budget import OF_PEOPLE
 from tamis.engine import EngineName
+from tamis.publish import manifest
 from tamis.publish.manifest import versions
 from tamis.publish.shape import MANIFEST, NEIGHBOURS, in_place, wrong_shape
 from tamis.publish.value_shapes import is_version
@@ -30,14 +31,20 @@ def test_every_engine_is_on_the_list():
     assert all(by(name) for name in get_args(EngineName) if name != "auto")
 
 
-@pytest.mark.parametrize("text", ["1", "2.1.0", "1.0.0rc1", "0.5.dev3", "3.14.0+", "1.0+cpu"])
+@pytest.mark.parametrize("text", ["1", "2.1.0", "1.0.0rc1", "0.5.dev3", "1.0rc1.post2.dev3"])
 def test_versions_are_versions(text: str):
     assert is_version(text)
 
 
-@pytest.mark.parametrize("text", ["", "Ann Smith", "1.0 Ann", "1.0+Ann", "v1", "1." + "1" * 9])
+@pytest.mark.parametrize("text", ["", "Ann Smith", "1.0 Ann", "1.0+Ann", "1.0+ann", "v1", "1." + "1" * 9])
 def test_names_are_no_versions(text: str):
     assert not is_version(text)
+
+
+def test_the_local_part_of_a_version_stays(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(manifest, "_installed", lambda name: "2.1.0+of.somebody")
+    monkeypatch.setattr("platform.python_version", lambda: "3.14.0+")
+    assert {versions()[name] for name in ("polars", "python")} == {"2.1.0", "3.14.0"}
 
 
 def test_what_is_published_is_in_its_place(published: Path):

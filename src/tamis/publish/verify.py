@@ -42,7 +42,7 @@ from tamis.publish.presence import Recounted, check_claimed_columns, recounted_p
 from tamis.publish.promises import budget_claim, claim, possible_not_promised
 from tamis.publish.secret_groups import wrong_secret_groups
 from tamis.publish.shape import wrong_shape
-from tamis.publish.unchecked import counted_alone, counted_claims, only_stated
+from tamis.publish.unchecked import STATED, counted_alone, counted_claims, only_stated
 from tamis.publish.value_shapes import is_finite_number
 from tamis.read.keys import identifying_columns
 from tamis.release import Promise
@@ -62,11 +62,15 @@ RANGED = ("number", "feature")
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was checked; `wrong` says what does not hold, `uncounted` why nobody could."""
+    """One thing that was checked; `wrong` says what does not hold, `uncounted` why nobody could.
+
+    `doubts` are what was seen and rests on the publisher's word, in words.
+    """
 
     name: str
     wrong: str = ""
     uncounted: str = ""
+    doubts: tuple[str, ...] = ()
 
     @property
     def holds(self) -> bool:
@@ -100,7 +104,8 @@ class Verified:
     def not_checked(self) -> list[str]:
         """What the folder states that was not checked, and why, in words."""
         present = _is_present(self.checks)
-        return [*self.uncounted, *only_stated(self.manifest, self.private, present)]
+        doubts = [f"{STATED}{words}" for check in self.checks for words in check.doubts]
+        return [*self.uncounted, *doubts, *only_stated(self.manifest, self.private, present)]
 
     @property
     def uncounted(self) -> list[str]:
@@ -218,7 +223,7 @@ def _cell_checks(
     if "presence" in content:
         yield _presence_check(folder, frame, content, register)
     yield look_at("budget", lambda: _wrong_budget(frame, content))
-    yield look_at("identifiers", lambda: _identifiers(folder, frame, content))
+    yield _identifier_check(folder, frame, content)
 
 
 def look_at(name: str, look: Callable[[], str]) -> Check:
@@ -414,12 +419,39 @@ def _within(cells: pl.Series, bound: list[Any], ranged: bool) -> bool:
     return bool(cells.cast(pl.String).is_in(allowed).all())
 
 
-def _identifiers(folder: Path, frame: pl.DataFrame, content: dict[str, Any]) -> str:
-    # Rows are sorted, so in the order of the file some columns would ascend as numbers of rows do.
-    mixed = with_types(frame, content).sample(fraction=1.0, shuffle=True, seed=0)
-    found = identifying_columns(mixed, among=open_columns(content))
-    like = {name: finding.why for name, finding in found.items()}
-    return wrong_identifiers(folder, like, frame.columns, content)
+def _identifier_check(folder: Path, frame: pl.DataFrame, content: dict[str, Any]) -> Check:
+    """The check of the door, of all released columns; what was stated to be ordinary is said."""
+    doubts: tuple[str, ...] = ()
+
+    def look() -> str:
+        nonlocal doubts
+        # Rows are sorted, so in the order of the file some columns would ascend as numbers of
+        # rows do.
+        mixed = with_types(frame, content).sample(fraction=1.0, shuffle=True, seed=0)
+        stated = identifying_columns(mixed, among=stated_columns(content))
+        doubts = doubts_about({name: finding.why for name, finding in stated.items()})
+        found = identifying_columns(mixed, among=open_columns(content))
+        like = {name: finding.why for name, finding in found.items()}
+        return wrong_identifiers(folder, like, frame.columns, content)
+
+    return replace(look_at("identifiers", look), doubts=doubts)
+
+
+def stated_columns(content: dict[str, Any]) -> list[str]:
+    """The features that the holder says to be ordinary, or known to attackers."""
+    return [c["name"] for c in content["columns"] if c["stated"] and c["role"] == "feature"]
+
+
+def doubts_about(like: Mapping[str, str]) -> tuple[str, ...]:
+    """What rests on the publisher's word, of stated columns that look like identifiers.
+
+    >>> doubts_about({"mail": "looks like e-mail addresses"})
+    ("column 'mail' (looks like e-mail addresses) is ordinary, or known to attackers anyway.",)
+    """
+    return tuple(
+        f"column {name!r} ({why}) is ordinary, or known to attackers anyway."
+        for name, why in like.items()
+    )
 
 
 def open_columns(content: dict[str, Any]) -> list[str]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -55,8 +56,10 @@ from tamis.publish.verify import (
     BOUNDS,
     Check,
     Verified,
+    doubts_about,
     look_at,
     open_columns,
+    stated_columns,
     verify_by,
     wrong_identifiers,
     wrong_ladders,
@@ -113,7 +116,11 @@ def _cell_checks(engine: Engine, folder: Path, content: dict[str, Any]) -> Itera
     yield look_at("people", lambda: _wrong_people(rows, folder, content))
     yield look_at("diversity", lambda: _wrong_groups(rows, folder, content, written.secret_column))
     yield look_at("exposure", lambda: _wrong_exposure(rows, content))
-    yield look_at("identifiers", lambda: _wrong_identifiers(rows, folder, content, written.looks))
+    stated = stated_columns(content)
+    doubted = {name: why for name, why in written.looks.items() if name in stated}
+    looks = {name: why for name, why in written.looks.items() if name not in stated}
+    check = look_at("identifiers", lambda: _wrong_identifiers(rows, folder, content, looks))
+    yield replace(check, doubts=doubts_about(doubted))
 
 
 def _needs_memory(content: dict[str, Any]) -> str:
@@ -195,7 +202,7 @@ class _WrittenFile:
     def _look_at(self, frame: pl.DataFrame) -> None:
         """Look for addresses, names and the like in some rows."""
         cells = with_types(frame, self.content)
-        for name in open_columns(self.content):
+        for name in (*open_columns(self.content), *stated_columns(self.content)):
             column = cells.get_column(name)
             if found := content_of(column):
                 self.looks[name] = f"looks like {found.words}"
