@@ -36,7 +36,9 @@ def test_versions_are_versions(text: str):
     assert is_version(text)
 
 
-@pytest.mark.parametrize("text", ["", "Ann Smith", "1.0 Ann", "1.0+Ann", "1.0+ann", "v1", "1." + "1" * 9])
+@pytest.mark.parametrize(
+    "text", ["", "Ann Smith", "1.0 Ann", "1.0+Ann", "1.0+ann", "v1", "1." + "1" * 9]
+)
 def test_names_are_no_versions(text: str):
     assert not is_version(text)
 
