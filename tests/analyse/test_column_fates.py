@@ -8,10 +8,15 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tamis.analyse.column_fates import breaks_k, column_fates, projection_on
+from tamis.analyse.column_fates import (
+    ColumnFate,
+    ColumnShares,
+    breaks_k,
+    column_fates,
+    projection_on,
+)
 from tamis.analyse.examination import Examination, examine
-from tamis.analyse.kept_told import one_more, wave_facts
-from tamis.analyse.summary import ColumnFate
+from tamis.analyse.kept_told import WaveFacts, one_more, wave_facts
 from tamis.evaluate.column_bits import ColumnBits, Wave
 from tamis.evaluate.scorecard import Row
 from tamis.flow import Outcome, Settings, consider
@@ -31,7 +36,7 @@ def plain(outcome: Outcome) -> Row:
 def story(outcome: Outcome, row: Row, name: str, teaches: float, tells: float) -> ColumnFate:
     """What is said of a column that would add so much."""
     examined = made_up(outcome, row, name, ColumnBits(0.4, 0.3, teaches, tells))
-    return next(found for found in column_fates(examined) if found["name"] == name)
+    return next(found for found in column_fates(examined) if found.name == name)
 
 
 def made_up(
@@ -55,14 +60,11 @@ def made_up(
 def test_why_a_column_leaves(outcome: Outcome, plain: Row, teaches, tells, words):
     name = plain.release.features[0]
     found = story(outcome, plain, name, teaches, tells)
-    assert found["fate"] == "released"
-    assert found["why"].startswith(words)
-    assert found["shares"] == {
-        "teaches": 0.4,
-        "teaches_beyond": teaches,
-        "tells": 0.3,
-        "tells_beyond": tells,
-    }
+    assert found.fate == "released"
+    assert found.why.startswith(words)
+    assert found.shares == ColumnShares(
+        teaches=0.4, teaches_beyond=teaches, tells=0.3, tells_beyond=tells
+    )
 
 
 @pytest.mark.parametrize(
@@ -79,14 +81,14 @@ def test_why_a_column_stays(outcome: Outcome, plain: Row, teaches, tells, words)
     held = [name for name in outcome.table.features if name not in released]
     name = next(name for name in held if not breaks_k(other, name))
     found = story(outcome, plain, name, teaches, tells)
-    assert (found["fate"], found["why"].startswith(words)) == ("held back", True)
+    assert (found.fate, found.why.startswith(words)) == ("held back", True)
 
 
 def test_k_comes_before_what_a_column_teaches(outcome: Outcome, plain: Row):
     other = replace(outcome, decision=replace(outcome.decision, chosen=plain))
     held = [name for name in outcome.table.features if name not in plain.release.features]
     rare = next(name for name in held if breaks_k(other, name))
-    assert "fewer than 4 others" in story(outcome, plain, rare, 0.9, 0.0)["why"]
+    assert "fewer than 4 others" in story(outcome, plain, rare, 0.9, 0.0).why
 
 
 def test_what_a_column_adds_to_altered_ones_is_left_out(outcome: Outcome):
@@ -95,13 +97,8 @@ def test_what_a_column_adds_to_altered_ones_is_left_out(outcome: Outcome):
         for row in outcome.decision.scorecard.candidates
         if outcome.evaluator.yardstick.columns(row.release) is None
     )
-    shares = story(outcome, altered, outcome.table.features[0], 0.2, 0.1)["shares"]
-    assert shares == {
-        "teaches": 0.4,
-        "teaches_beyond": None,
-        "tells": 0.3,
-        "tells_beyond": None,
-    }
+    shares = story(outcome, altered, outcome.table.features[0], 0.2, 0.1).shares
+    assert shares == ColumnShares(teaches=0.4, teaches_beyond=None, tells=0.3, tells_beyond=None)
 
 
 @pytest.mark.parametrize(
@@ -117,13 +114,13 @@ def test_why_one_of_very_many_columns_leaves(outcome, plain, teaches, tells, wor
     wave = Wave((0,), {0: (0.1, 0.1)}, kept=0.4, told=0.9)
     bits = ColumnBits(0.4, 0.3, teaches, tells)
     other = made_up(outcome, plain, name, bits, (wave, replace(wave, columns=(1, 2))))
-    found = next(found for found in column_fates(other) if found["name"] == name)
-    assert found["why"].startswith(words)
+    found = next(found for found in column_fates(other) if found.name == name)
+    assert found.why.startswith(words)
     kept, told = plain.value("kept"), plain.value("told")
-    assert wave_facts(other) == [
-        {"columns": 1, "kept": min(0.4, kept), "told": min(0.9, told)},
-        {"columns": 3, "kept": kept, "told": told},
-    ]
+    assert wave_facts(other) == (
+        WaveFacts(columns=1, kept=min(0.4, kept), told=min(0.9, told)),
+        WaveFacts(columns=3, kept=kept, told=told),
+    )
 
 
 def test_columns_of_0_and_1_break_k_where_too_few_have_all_that_somebody_has():
@@ -146,9 +143,9 @@ def test_columns_of_0_and_1_break_k_where_too_few_have_all_that_somebody_has():
         assert breaks_k(found, name, projection_on(found)) == broken[name], name
     assert {True, False} == set(broken.values())
     examined = examine(found, attacks=False)
-    stories = {story["name"]: story["why"] for story in column_fates(examined)}
+    stories = {story.name: story.why for story in column_fates(examined)}
     for name, breaks in broken.items():
         said = "With it, fewer than 8 rows would have all that some of them have."
         assert (stories[name] == said) == breaks
     more = one_more(examined)
-    assert more is None or not broken[more["name"]]
+    assert more is None or not broken[more.name]

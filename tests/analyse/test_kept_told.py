@@ -4,29 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tamis.analyse.candidates import candidate_facts
 from tamis.analyse.column_fates import breaks_k
 from tamis.analyse.examination import Examination, examine
-from tamis.analyse.kept_told import (
-    CAUTIONS,
-    bits_facts,
-    candidate_facts,
-    close_look_facts,
-    of_enough,
-    one_more,
-    winners,
-)
+from tamis.analyse.guessed_columns import GuessedFacts, close_look_facts, of_enough
+from tamis.analyse.kept_told import CAUTIONS, bits_facts, one_more, winners
 from tamis.decide import decide
 from tamis.evaluate.close_look import Group, Guessed, Surest
 from tamis.evaluate.figure import Figure, wilson_share
 from tamis.flow import Outcome
-from tamis.publish.report import _alone
 
 
 @pytest.fixture(scope="module")
@@ -38,14 +30,14 @@ def test_winners_are_those_that_would_be_chosen(outcome: Outcome):
     decision, settings = outcome.decision, outcome.settings
     cautions = [0.0, 0.3, 1.0, 2.5, 10.0]
     found = winners(outcome, cautions)
-    assert found[0]["caution"] == 0.0
+    assert found[0].caution == 0.0
     for caution in cautions:
         would = decide(
             decision.scorecard, settings.limits, settings.weights, by="value", caution=caution
         )
-        at = [w["candidate"] for w in found if w["caution"] <= caution][-1]
+        at = [w.candidate for w in found if w.caution <= caution][-1]
         assert decision.scorecard.rows[at] is would.chosen
-    changes = [w["candidate"] for w in found]
+    changes = [w.candidate for w in found]
     assert all(one != next_one for one, next_one in pairwise(changes))
 
 
@@ -54,9 +46,9 @@ def test_the_caution_that_was_used_is_on_the_slider_and_gives_what_was_chosen(
 ):
     odd = replace(outcome, decision=replace(outcome.decision, caution=0.333))
     found = bits_facts(replace(examined, outcome=odd))
-    assert found["cautions"] == sorted({*CAUTIONS, 0.333})
+    assert found.cautions == tuple(sorted({*CAUTIONS, 0.333}))
     used = bits_facts(examined)
-    at = [w["candidate"] for w in used["winners"] if w["caution"] <= used["caution"]][-1]
+    at = [w.candidate for w in used.winners if w.caution <= used.caution][-1]
     assert outcome.decision.scorecard.rows[at] is outcome.decision.chosen
 
 
@@ -64,12 +56,12 @@ def test_facts_are_those_of_the_rows_that_report(examined: Examination, outcome:
     found, figures = bits_facts(examined), outcome.decision.chosen.figures
     assert figures["kept"] is not None
     assert figures["told"] is not None
-    assert found["told"] is not None
-    assert found["kept"]["value"] == figures["kept"].value
-    assert found["told"]["value"] == figures["told"].value
-    for share in (found["kept"], found["told"]):
-        assert share["interval"] is not None
-        assert 0 <= share["interval"]["low"] <= share["value"] <= share["interval"]["high"] <= 1
+    assert found.told is not None
+    assert found.kept.value == figures["kept"].value
+    assert found.told.value == figures["told"].value
+    for share in (found.kept, found.told):
+        assert share.interval is not None
+        assert 0 <= share.interval.low <= share.value <= share.interval.high <= 1
 
 
 def test_one_more_column_keeps_k_and_is_worth_most(outcome: Outcome):
@@ -90,8 +82,8 @@ def test_one_more_column_keeps_k_and_is_worth_most(outcome: Outcome):
             and bits[name].teaches_beyond > 0
             and not breaks_k(other, name)
         }
-        assert (found and found["name"]) == max(may, key=lambda name: may[name], default=None)
-        names.append(found and found["name"])
+        assert (found and found.name) == max(may, key=lambda name: may[name], default=None)
+        names.append(found and found.name)
     assert any(names)
 
 
@@ -126,9 +118,9 @@ def guessed(precision: float, recall: float, known: float) -> Guessed:
     )
 
 
-def looked_at(examined: Examination, found: Guessed) -> Any:
+def looked_at(examined: Examination, found: Guessed) -> GuessedFacts:
     look = replace(examined.close_look, target=found)
-    return close_look_facts(replace(examined, close_look=look))["target"]
+    return close_look_facts(replace(examined, close_look=look)).target
 
 
 def test_a_close_look_leaves_out_what_stands_for_few(examined: Examination, outcome: Outcome):
@@ -137,15 +129,17 @@ def test_a_close_look_leaves_out_what_stands_for_few(examined: Examination, outc
     k, cases = outcome.settings.k, int(np.bincount(yardstick.target.label[rows]).min())
     few = guessed((k - 1) / round(0.05 * len(rows)), (k - 1) / cases, (k - 1) / len(rows))
     found = looked_at(examined, few)
-    assert found["surest"][0]["precision"] is None
-    assert found["surest"][0]["recall"] is None
-    assert found["known"] is None
+    assert found.surest[0].precision is None
+    assert found.surest[0].recall is None
+    assert found.known is None
     enough = looked_at(examined, guessed(1.0, k / cases, k / len(rows)))
-    assert enough["surest"][0]["precision"] == {"value": 1.0, "interval": None}
-    assert enough["known"]["value"] == pytest.approx(k / len(rows))
-    assert enough["share"]["interval"] == {"low": 0.4, "high": 1.0}
-    assert enough["group"]["people"] == 7
-    assert enough["auc"] is None
+    assert enough.surest[0].precision == Figure(1.0)
+    assert enough.known is not None
+    assert enough.group is not None
+    assert enough.known.value == pytest.approx(k / len(rows))
+    assert enough.share == Figure(0.5, 0.4, 1.0)
+    assert enough.group.people == 7
+    assert enough.auc is None
 
 
 def test_what_differs_between_releases_is_the_holders_alone(outcome: Outcome):
@@ -153,10 +147,14 @@ def test_what_differs_between_releases_is_the_holders_alone(outcome: Outcome):
     ends = (outcome.decision.scorecard.baseline, outcome.decision.scorecard.floor)
     compared = [row for row in outcome.decision.scorecard.rows if row not in ends]
     assert len(compared) > 1
-    told = {c["name"]: c["differs"] for c in facts}
+    told = {c.name: c.differs for c in facts}
     for row in compared:
         rest = [each.release.features for each in compared if each is not row]
         own = [c for c in row.release.features if any(c not in names for names in rest)]
         assert all(f"{column}: " in told[row.release.name] for column in own)
     assert any(told.values())
-    assert _alone(facts[-1])["differs"] == ""
+    (chosen,) = (c for c in facts if c.chosen)
+    seen = chosen.for_recipient()
+    assert seen is not None
+    assert seen.differs == ""
+    assert all(c.for_recipient() is None for c in facts if not c.chosen)

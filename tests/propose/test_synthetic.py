@@ -22,9 +22,9 @@ from tamis.propose.problem import Problem
 from tamis.propose.synthetic import Synthetic
 from tamis.publish.bundle import publish
 from tamis.publish.layout import read_json, write_json
-from tamis.publish.report import for_recipient
 from tamis.publish.verify import verify
 from tamis.release import Recipe, Release
+from tests.publish.records import for_recipient
 
 pytest.importorskip("opendp", reason="opendp is not installed (the extra dp has it)")
 

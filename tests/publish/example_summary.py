@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
+from tamis.analyse import SCHEMA_VERSION
+from tamis.analyse.candidates import Region
+from tamis.analyse.column_fates import Fate
 from tamis.analyse.crowds import class_size_bins
-from tamis.analyse.summary import (
-    SCHEMA_VERSION,
-    CandidateFacts,
-    ColumnFate,
-    Factor,
-    Fate,
-    Region,
-    RuleDamage,
-    RuleState,
-    Summary,
-)
-from tamis.analyse.summary_parts import Attacker, ColumnShares, FigureFacts, GuessedFacts, Interval
+from tamis.analyse.records import as_plain
+from tamis.analyse.usefulness import RuleState
 from tamis.rank.evaluation import evaluation, pareto_front
+from tests.publish.records import Facts
 
 TABLE_4 = """
 pregnancies plasma pressure skin insulin mass pedigree age | 0 73.835
@@ -57,7 +51,7 @@ WEIGHTS = [(0.333, 0.333, 0.333), (0.5, 0.25, 0.25), (0.2, 0.6, 0.2)]
 """Those of Table 6, as performance, privacy, size."""
 
 
-def example(weights: tuple[float, float, float] = WEIGHTS[1]) -> Summary:
+def example(weights: tuple[float, float, float] = WEIGHTS[1]) -> Facts:
     """The paper's candidates under some weights, with the rest of a report made up around them."""
     factors = _factors(weights)
     candidates = _candidates(factors)
@@ -183,12 +177,14 @@ def example(weights: tuple[float, float, float] = WEIGHTS[1]) -> Summary:
             "same_target": {"groups": 3, "of": 40, "members": 52},
         },
         "same_sensitive": None,
-        "classes": class_size_bins(
-            [1] * 700 + [2] * 56 + [6] * 12,
-            [7] * 14 + [12] * 60 + [25] * 150 + [60] * 240 + [152] * 304,
-            [1] * 312 + [2] * 156 + [20] * 300,
-            k=5,
-            kind="equal",
+        "classes": as_plain(
+            class_size_bins(
+                [1] * 700 + [2] * 56 + [6] * 12,
+                [7] * 14 + [12] * 60 + [25] * 150 + [60] * 240 + [152] * 304,
+                [1] * 312 + [2] * 156 + [20] * 300,
+                k=5,
+                kind="equal",
+            )
         ),
         "rules": {
             "total": 12,
@@ -252,15 +248,15 @@ def example(weights: tuple[float, float, float] = WEIGHTS[1]) -> Summary:
     }
 
 
-def around(value: float, by: float) -> Interval:
+def around(value: float, by: float) -> Facts:
     return {"low": value - by, "high": value + by}
 
 
-def figure(value: float, by: float) -> FigureFacts:
+def figure(value: float, by: float) -> Facts:
     return {"value": value, "interval": around(value, by)}
 
 
-def guessed() -> GuessedFacts:
+def guessed() -> Facts:
     """A close look in which every figure is there."""
     return {
         "accuracy": figure(0.761, 0.03),
@@ -283,7 +279,7 @@ def guessed() -> GuessedFacts:
     }
 
 
-def kept_and_told() -> Summary:
+def kept_and_told() -> Facts:
     """The example with a secret beside the target, chosen by what is kept and told."""
     summary = example()
     bits, look = summary["bits"], summary["close_look"]
@@ -315,14 +311,14 @@ def kept_and_told() -> Summary:
     return summary
 
 
-def best_for(summary: Summary, caution: float) -> int:
+def best_for(summary: Facts, caution: float) -> int:
     """The release worth most that breaks no limit."""
     candidates = summary["candidates"]
     may = [i for i, one in enumerate(candidates) if not one["fails"]]
     return max(may, key=lambda i: candidates[i]["worth"][0] - caution * candidates[i]["worth"][1])
 
 
-def attacker(name: str, everything: float, released: float, *, strongest: bool = False) -> Attacker:
+def attacker(name: str, everything: float, released: float, *, strongest: bool = False) -> Facts:
     return {
         "name": name,
         "guessing": 0.651,
@@ -333,7 +329,7 @@ def attacker(name: str, everything: float, released: float, *, strongest: bool =
     }
 
 
-def rule(text: str, state: RuleState, damage: float) -> RuleDamage:
+def rule(text: str, state: RuleState, damage: float) -> Facts:
     gone = state == "lost"
     return {
         "text": text,
@@ -363,7 +359,7 @@ def region(performance: float, pbi: float, baseline: float) -> Region:
     return "II" if pbi > 0 else "IV"
 
 
-def ranked(candidates: list[CandidateFacts], factors: list[Factor]) -> list[CandidateFacts]:
+def ranked(candidates: list[Facts], factors: list[Facts]) -> list[Facts]:
     """The candidates with ranks, scores, places and front as Python finds them."""
     scores = {f["key"]: [c["values"][f["key"]] for c in candidates] for f in factors}
     scores["size"] = [float(c["size"]) for c in candidates]
@@ -392,7 +388,7 @@ def broken_limits(performance: float, pbi: float) -> list[str]:
 
 def candidate(
     features: list[str], performance: float, pbi: float, *, baseline: float, everything: bool
-) -> CandidateFacts:
+) -> Facts:
     kept = round(min(1.0, 0.05 + 0.3 * len(features) ** 0.5 + performance - baseline), 4)
     return {
         "name": "everything" if everything else " + ".join(features),
@@ -421,7 +417,7 @@ def candidate(
     }
 
 
-def _factors(weights: tuple[float, float, float]) -> list[Factor]:
+def _factors(weights: tuple[float, float, float]) -> list[Facts]:
     return [
         {
             "key": "performance",
@@ -447,7 +443,7 @@ def _factors(weights: tuple[float, float, float]) -> list[Factor]:
     ]
 
 
-def _candidates(factors: list[Factor]) -> list[CandidateFacts]:
+def _candidates(factors: list[Facts]) -> list[Facts]:
     features, pbi, performance = table_4()
     found = [
         candidate(names, perf, breach, baseline=performance[0], everything=i == 0)
@@ -456,9 +452,9 @@ def _candidates(factors: list[Factor]) -> list[CandidateFacts]:
     return ranked(found, factors)
 
 
-def _columns(candidates: list[CandidateFacts]) -> list[ColumnFate]:
+def _columns(candidates: list[Facts]) -> list[Facts]:
     kept = next(c["features"] for c in candidates if c["chosen"])
-    found: list[ColumnFate] = [
+    found: list[Facts] = [
         {"name": "name", "fate": "identifier", "why": "It names a person."},
         {"name": "diabetes", "fate": "target", "why": "It is what recipients learn to predict."},
     ]
@@ -468,7 +464,7 @@ def _columns(candidates: list[CandidateFacts]) -> list[ColumnFate]:
             "released": "More is learnt than told.",
             "held back": "More would be told than learnt.",
         }[fate]
-        shares: ColumnShares = {
+        shares: Facts = {
             "teaches": 0.4,
             "teaches_beyond": 0.1,
             "tells": 0.2,

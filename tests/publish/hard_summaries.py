@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import random
 
-from tamis.analyse.summary import CandidateFacts, Factor, Summary
-from tamis.analyse.summary_parts import FigureFacts, GuessedFacts
 from tests.publish.example_summary import candidate, example, ranked, rule
+from tests.publish.records import Facts
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -26,14 +25,14 @@ HOSTILE = [
 """Names of columns and labels as someone might choose them to break a page."""
 
 
-def hostile() -> Summary:
+def hostile() -> Facts:
     """The example with every name and text made hostile."""
     summary = example()
     facts, rules = summary["table"], summary["rules"]
     assert rules is not None
     bad, worse, image = HOSTILE[0], HOSTILE[1], HOSTILE[3]
     names = dict(zip(summary["candidates"][0]["features"], HOSTILE))
-    candidates: list[CandidateFacts] = []
+    candidates: list[Facts] = []
     for at, one in enumerate(summary["candidates"]):
         features = [names[name] for name in one["features"]]
         name = " + ".join(features) + f" {HOSTILE[at % len(HOSTILE)]}"
@@ -41,8 +40,8 @@ def hostile() -> Summary:
     bits, look = summary["bits"], summary["close_look"]
     assert bits is not None
     assert look is not None
-    told: FigureFacts = {"value": 0.2, "interval": None}
-    guess: GuessedFacts = {**look["target"], "beside": {**look["target"]["beside"], "name": bad}}
+    told: Facts = {"value": 0.2, "interval": None}
+    guess: Facts = {**look["target"], "beside": {**look["target"]["beside"], "name": bad}}
     for one in candidates:
         one["told"], one["worth"] = one["kept"] / 2, (one["kept"], one["kept"] / 2)
     return {
@@ -80,7 +79,7 @@ def hostile() -> Summary:
     }
 
 
-def many(amount: int = 2_000, seed: int = 1, factors: int = 3) -> Summary:
+def many(amount: int = 2_000, seed: int = 1, factors: int = 3) -> Facts:
     """As many candidates as an exhaustive search may give, some of them not allowed."""
     draw = random.Random(seed)
     summary = example()
@@ -92,7 +91,7 @@ def many(amount: int = 2_000, seed: int = 1, factors: int = 3) -> Summary:
         gain = -0.15 + 0.9 * (useful - 0.65) + draw.gauss(0, 0.02)
         one = candidate(features, round(useful, 3), round(gain, 3), baseline=0.8, everything=False)
         found.append({**one, "name": f"{i}: {len(features)} columns"})
-    chosen: list[Factor] = [*summary["factors"]]
+    chosen: list[Facts] = [*summary["factors"]]
     for extra in range(3, factors):
         key = f"extra {extra}"
         chosen.append(

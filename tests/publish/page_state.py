@@ -5,9 +5,9 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from tamis.analyse.summary import Summary
 from tamis.rank.evaluation import Evaluation, evaluation
 from tests.publish.example_summary import best_for
+from tests.publish.records import Facts
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -33,7 +33,7 @@ def slide(page: Page, weights: list[int]) -> dict[str, Any]:
     return state(page)
 
 
-def weighed(summary: Summary, weights: list[int]) -> Evaluation:
+def weighed(summary: Facts, weights: list[int]) -> Evaluation:
     """The choice as Python makes it, from the positions of the sliders."""
     keys = [f["key"] for f in summary["factors"]]
     scores = {key: [c["values"][key] for c in summary["candidates"]] for key in keys}
@@ -50,7 +50,7 @@ def standing(page: Page) -> dict[str, Any]:
     return found
 
 
-def by_worth(summary: Summary, caution: float) -> list[int]:
+def by_worth(summary: Facts, caution: float) -> list[int]:
     """What may be chosen, the winner first, then by what it is worth."""
     best, candidates = best_for(summary, caution), summary["candidates"]
 

@@ -11,12 +11,11 @@ from html.parser import HTMLParser
 
 import pytest
 
-from tamis.analyse.summary import ColumnFate
 from tamis.errors import InputError
-from tamis.publish.report import for_recipient, render
 from tamis.publish.report_parts import SHOWN_CHIPS
 from tests.publish.example_summary import example, kept_and_told, rule
 from tests.publish.hard_summaries import HOSTILE, hostile, many
+from tests.publish.records import Facts, for_recipient, render
 
 
 class Elements(HTMLParser):
@@ -280,7 +279,7 @@ def test_columns_that_were_never_compared_are_counted():
 def test_the_target_is_among_the_first_names_however_many_there_are():
     summary = example()
     target = summary["table"]["target"]
-    columns: list[ColumnFate] = [
+    columns: list[Facts] = [
         {"name": f"word {i}", "fate": "released", "why": "Good."} for i in range(50)
     ]
     columns.append({"name": target, "fate": "target", "why": "Learnt."})
@@ -316,7 +315,7 @@ def test_columns_of_one_reason_share_one_line():
     for i in range(200):
         shares = {"teaches": i / 1000, "teaches_beyond": 0.0, "tells": 0.0, "tells_beyond": 0.0}
         column = {"name": f"c{i:03}", "fate": "held back", "why": reason, "shares": shares}
-        summary["columns"].append(column)  # type: ignore[arg-type]
+        summary["columns"].append(column)
     page = render(summary).partition('<script type="application/json"')[0]
     assert page.count(reason) == 1
     first, folded = page.split("188 more</summary>")

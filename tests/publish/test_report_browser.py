@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tamis.publish.report import render
 from tests.long import long
 from tests.publish.example_summary import example, kept_and_told
 from tests.publish.hard_summaries import HOSTILE, hostile
 from tests.publish.page_state import settled, slide, state
+from tests.publish.records import render
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -283,7 +283,7 @@ def many_columns():
     for i, name in enumerate([*(f"word {i}" for i in range(300)), HOSTILE[0], HOSTILE[3]]):
         shares = {"teaches": i / 400, "teaches_beyond": 0.02, "tells": None, "tells_beyond": None}
         column = {"name": name, "fate": "held back", "why": f"Reason {i % 2}.", "shares": shares}
-        summary["columns"].append(column)  # type: ignore[arg-type]
+        summary["columns"].append(column)
     return summary
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tamis.publish.report import render
 from tests.long import long
 from tests.publish.example_summary import best_for, example, kept_and_told
 from tests.publish.hard_summaries import HOSTILE, hostile
 from tests.publish.page_state import by_worth, settled, standing
+from tests.publish.records import render
 
 pytestmark = long
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
 
 import pytest
 
+from tamis.analyse.attack_shares import AttackerRate
+from tamis.analyse.usefulness import RuleDamage
 from tamis.publish.report_parts import (
     SuccessRates,
     held,
@@ -17,6 +19,12 @@ from tamis.publish.report_parts import (
     usefulness,
 )
 from tests.publish.example_summary import attacker, example, rule
+from tests.publish.records import Facts, analysis_of, record_of
+
+
+def rate(facts: Facts) -> AttackerRate:
+    found: AttackerRate = record_of(AttackerRate, facts)
+    return found
 
 
 def percent(text: str | None) -> float:
@@ -25,20 +33,19 @@ def percent(text: str | None) -> float:
 
 
 def test_usefulness_is_that_of_the_scorecard_and_else_of_the_candidates():
-    summary = example()
+    summary = analysis_of(example())
     assert usefulness(summary) == SuccessRates(0.74486, 0.73835, 0.651)
-    summary["measures"] = []
-    found = usefulness(summary)
+    found = usefulness(replace(summary, measures=()))
     assert found is not None
     assert found.released == pytest.approx(0.74486)
     assert found.floor == 0.651
 
 
 def test_every_column_either_leaves_or_stays_and_the_target_comes_last():
-    columns = example()["columns"]
+    columns = analysis_of(example()).columns
     leaving = kept(columns)
-    assert leaving[-1]["fate"] == "target"
-    assert sorted(c["name"] for c in leaving + held(columns)) == sorted(c["name"] for c in columns)
+    assert leaving[-1].fate == "target"
+    assert sorted(c.name for c in leaving + held(columns)) == sorted(c.name for c in columns)
 
 
 @pytest.mark.parametrize(
@@ -52,26 +59,27 @@ def test_every_column_either_leaves_or_stays_and_the_target_comes_last():
     ],
 )
 def test_each_fate_of_a_rule_has_its_words(state, words):
-    assert words in rule_words(rule("a > 1 -> b=c", state, 0.1))
+    assert words in rule_words(record_of(RuleDamage, rule("a > 1 -> b=c", state, 0.1)))
 
 
 def test_too_few_people_behind_a_rule_leave_its_shares_out():
     found = {**rule("a > 1 -> b=c", "weakened", 0.1), "share_after": None}
-    assert rule_words(found) == "It still points to the same label, but less clearly."  # type: ignore[arg-type]
+    words = rule_words(record_of(RuleDamage, found))
+    assert words == "It still points to the same label, but less clearly."
 
 
 def test_rules_are_counted_in_one_sentence_without_zeros():
-    rules = example()["rules"]
+    rules = analysis_of(example()).rules
     assert rules is not None
     assert rules_words(rules) == (
         "8 still hold, 1 is weaker, 1 points to another label and 2 can no longer be checked"
     )
-    only = {**rules, "kept": 12, "weakened": 0, "flipped": 0, "lost": 0}
-    assert rules_words(only) == "12 still hold"  # type: ignore[arg-type]
+    only = replace(rules, kept=12, weakened=0, flipped=0, lost=0)
+    assert rules_words(only) == "12 still hold"
 
 
 def test_marks_of_attackers_lie_on_one_line_in_the_order_of_their_values():
-    marks, ticks = tracks([attacker("a", 0.80, 0.70), attacker("b", 0.68, 0.75)])
+    marks, ticks = tracks([rate(attacker("a", 0.80, 0.70)), rate(attacker("b", 0.68, 0.75))])
     for mark in marks:
         for place in (mark.guessing, mark.everything, mark.released, mark.low, mark.high):
             assert 0 <= percent(place) <= 100
@@ -88,11 +96,12 @@ def test_the_strongest_attacker_is_held_against_the_strongest_with_every_column(
     tree = {"name": "tree", "guessing": 0.7, "released": 0.79, "everything": 0.79}
     bayes = {"name": "bayes", "guessing": 0.7, "released": 0.75, "everything": 0.82}
     common = {"interval": None}
-    attackers: Any = [tree | common | {"strongest": True}, bayes | common | {"strongest": False}]
-    found = strongest(attackers)
+    first = rate(tree | common | {"strongest": True})
+    second = rate(bayes | common | {"strongest": False})
+    found = strongest([first, second])
     assert found is not None
-    assert (found["released"], found["everything"]) == (0.79, 0.82)
-    attackers[0]["strongest_before"] = True  # so the rows said that choose
-    found = strongest(attackers)
+    assert (found.released, found.everything) == (0.79, 0.82)
+    first = replace(first, strongest_before=True)  # so the rows said that choose
+    found = strongest([first, second])
     assert found is not None
-    assert (found["released"], found["everything"]) == (0.79, 0.79)
+    assert (found.released, found.everything) == (0.79, 0.79)

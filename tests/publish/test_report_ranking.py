@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tamis.publish.report import render
 from tamis.rank.evaluation import evaluation
 from tamis.rank.sensitivity import sensitivity
 from tests.long import daily, long
 from tests.publish.example_summary import TABLE_6, WEIGHTS, best_for, example, kept_and_told
 from tests.publish.hard_summaries import many
 from tests.publish.page_state import by_worth, settled, slide, standing, state, weighed
+from tests.publish.records import render
 
 
 @long
@@ -160,10 +160,10 @@ def test_what_breaks_a_limit_never_wins(opened):
 def test_what_is_not_ranked_is_shown_last_and_counts_for_nothing(opened):
     summary = example()
     alone = {"ranked": False, "ranks": {}, "score": 0.0, "place": 0, "values": {}}
-    summary["candidates"][1].update({**alone, "fails": ["too few rows"]})  # type: ignore[typeddict-item]
+    summary["candidates"][1].update({**alone, "fails": ["too few rows"]})
     page = opened(render(summary))
     others = {**summary, "candidates": [c for i, c in enumerate(summary["candidates"]) if i != 1]}
-    wanted = weighed(others, [50, 25, 25])  # type: ignore[arg-type]
+    wanted = weighed(others, [50, 25, 25])
     found = state(page)
     assert [s for s in found["scores"] if s is not None] == wanted.scores.tolist()
     page.locator("#more").click()

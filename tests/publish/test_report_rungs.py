@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tamis.analyse.summary import Summary
-from tamis.publish.report import render
 from tests.long import long
 from tests.publish.example_summary import kept_and_told
 from tests.publish.hard_summaries import HOSTILE
+from tests.publish.records import Facts, render
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -23,7 +22,7 @@ RUNGS: list[Any] = [
 ]
 
 
-def with_ladder(words: str = "twenty years") -> Summary:
+def with_ladder(words: str = "twenty years") -> Facts:
     """A summary of which the first released column is in a coarser form."""
     summary = kept_and_told()
     column = next(c for c in summary["columns"] if c["fate"] == "released")

@@ -115,5 +115,5 @@ def test_a_limit_that_is_not_kept_after_all_is_said(outcome: Outcome, analysis: 
     warned = replace(outcome, decision=replace(outcome.decision, missed=missed))
     predictions = f"but is {value:.4g} on the rows used to report (0.01 too little)"
     assert predictions in words(warned, analysis)[-1]
-    notes = [note for note in notes_of(warned) if note["level"] == "warning"]
-    assert any(predictions in note["text"] and not note["public"] for note in notes)
+    notes = [note for note in notes_of(warned) if note.level == "warning"]
+    assert any(predictions in note.text and not note.public for note in notes)

@@ -3,18 +3,44 @@
 from __future__ import annotations
 
 import copy
+import json
+from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tamis.analyse import Analysis
 from tamis.errors import InputError
-from tamis.publish.report import checked
+from tamis.publish import report
 from tests.publish.example_summary import TABLE_6, WEIGHTS, example
+from tests.publish.records import analysis_of, checked
 
 
 def test_the_example_is_whole():
-    summary = example()
-    assert checked(summary) is summary
+    analysis = analysis_of(example())
+    assert report.checked(analysis) is analysis
+
+
+def test_records_have_all_that_the_summary_has(published: Path, analysis: Analysis):
+    """Each part, in the order in which it is written; and nothing that JSON would change."""
+    text = (published / "private" / "summary.json").read_text(encoding="utf-8")
+    written = json.loads(text)
+    assert json.dumps(analysis_of(written).to_dict()) == json.dumps(written)
+    assert {key for key, part in analysis.to_dict().items() if part != written[key]} <= {
+        *("made", "table", "promises", "not_promised", "recipe"),
+    }
+
+
+def test_what_says_nothing_of_recipients_is_the_holders_alone(analysis: Analysis):
+    seen = analysis.seen_by("recipient")
+    for each in fields(Analysis):
+        kind, part = str(each.type), getattr(analysis, each.name)
+        first = part[0] if isinstance(part, tuple) and part else part
+        if not each.metadata.get("shared") and not hasattr(first, "for_recipient"):
+            assert not getattr(seen, each.name), f"{each.name}: {kind}"
+    assert seen.candidates
+    assert not seen.methods
 
 
 @pytest.mark.parametrize("column", range(3))
@@ -37,7 +63,6 @@ def broken(path: list[Any], value: object) -> Any:
 @pytest.mark.parametrize(
     ("path", "value", "words"),
     [
-        (["schema_version"], 99, "version 99"),
         (["table", "rows"], float("nan"), "JSON"),
         (["table", "name"], b"pima", "JSON"),
         (["candidates", 6, "chosen"], False, "one chosen release, got 0"),

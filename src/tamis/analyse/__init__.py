@@ -4,90 +4,201 @@
 
     examination     everything that trains a model on the chosen release
     column_fates    what happened to each column, and why
-    kept_told       what the compared releases keep and tell, and a close look at the chosen one
+    kept_told       what the chosen release keeps and tells, what another caution would choose
+    candidates      every release that was compared, what counted, the limits
+    guessed_columns how well strong learners guess the target and the secret
     usefulness      measures on rows never seen, the rules of the original
     attack_shares   how often attackers are right
     crowds          who is unique, how many look alike, what gives people away
     lost_words      who is left out and why
-    notes           what a reader must know to read the figures
+    notes           the table in figures, and what a reader must know to read them
+    written         what is added once the rows are written
 
-    summary         the plain dict that reports are made of
-    summary_parts   its parts on what is kept and told, and on attackers
+    records         records as plain values, and as others may read them
 
 `tamis.publish` writes what is found here and trains nothing: it measures its promises again on the
-written file, and adds them.
+written file, and adds them. Each record is defined where it is made, with what recipients may see
+of it; numbers are fractions, never percentages, and texts contain no cell value except the labels
+and thresholds of a rule.
+
+No count of people from 1 to k - 1 is in it: a figure based on fewer than k people is `None`, and
+class sizes are grouped into bins that are wide enough. The exceptions are the figures of `exposure`
+that anybody can count from the released file: how many rows are unique in it reveals nothing that
+the file itself does not. `tamis.publish.report` refuses what breaks this.
+
+Where `unit` says "people", people are known, by identifiers or because each row is a person; where
+it says "rows", nobody said who they are, and what a page calls "people" elsewhere are rows.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
-from tamis.analyse.attack_shares import attacker_facts, finalist_facts, of_hundred_facts
-from tamis.analyse.column_fates import column_fates
-from tamis.analyse.crowds import class_facts, exposure_facts, giveaway_facts, same_sensitive
-from tamis.analyse.examination import examine
-from tamis.analyse.kept_told import (
-    bits_facts,
+from tamis import __version__
+from tamis.analyse.attack_shares import (
+    AttackerRate,
+    FinalistFacts,
+    OfHundred,
+    attacker_rates,
+    finalist_facts,
+    of_hundred_facts,
+)
+from tamis.analyse.candidates import (
+    NOTHING,
+    CandidateFacts,
+    Factor,
+    LimitLines,
     candidate_facts,
-    close_look_facts,
     factor_facts,
     limit_facts,
 )
-from tamis.analyse.lost_words import left_out_facts
-from tamis.analyse.notes import notes_of, table_facts
-from tamis.analyse.summary import (
-    CandidateFacts,
+from tamis.analyse.column_fates import KEPT_FATES, ColumnFate, column_fates
+from tamis.analyse.crowds import (
     ClassSizes,
-    ColumnFate,
-    Factor,
-    LeftOut,
-    LimitLines,
-    MeasureFacts,
-    MethodFacts,
-    Note,
-    Rules,
-    TableFacts,
-)
-from tamis.analyse.summary_parts import (
-    Attacker,
-    BitsFacts,
-    CloseLookFacts,
-    FinalistFacts,
     GiveawayFacts,
-    OfHundred,
+    class_facts,
+    exposure_facts,
+    giveaway_facts,
+    same_sensitive,
 )
-from tamis.analyse.usefulness import measure_facts, rule_facts
+from tamis.analyse.examination import examine
+from tamis.analyse.guessed_columns import CloseLookFacts, close_look_facts
+from tamis.analyse.kept_told import BitsFacts, bits_facts
+from tamis.analyse.lost_words import LeftOut, left_out_facts
+from tamis.analyse.notes import Note, TableFacts, notes_of, table_facts
+from tamis.analyse.records import (
+    SHARED,
+    Audience,
+    as_plain,
+    as_supported,
+    for_recipient,
+    in_hundredths,
+)
+from tamis.analyse.usefulness import MeasureFacts, Rules, measure_facts, rule_facts
+from tamis.analyse.written import UNKNOWN, BudgetFacts, PromiseFacts, RecipeFacts
 from tamis.flow import Outcome
 from tamis.notebook import in_short
+from tamis.propose import MethodReport
+from tamis.table import Unit
 from tamis.unique_counts import Alike, ExposureFacts
+
+SCHEMA_VERSION = 2
+"""Of ``private/summary.json``; increased whenever a field changes its meaning or is removed."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Analysis:
-    """What was found of the chosen release and of those beside it; see `tamis.analyse.summary`."""
+    """Everything that a report shows.
 
+    A part without a word on recipients is the holder's alone: see `tamis.analyse.records`. What
+    only the written file can tell is added by `tamis.publish`.
+    """
+
+    tamis_version: str = field(default=__version__, metadata=SHARED)
+    made: str = field(default="", metadata=SHARED)
+    """The date as people read it, ISO 8601; known once written."""
+    k: int = field(metadata=SHARED)
+    """No count of people from 1 to k - 1 is here."""
+    unit: Unit = field(metadata=SHARED)
+    """What a count is about."""
     table: TableFacts
-    bits: BitsFacts
-    close_look: CloseLookFacts
-    columns: list[ColumnFate]
-    methods: list[MethodFacts]
-    factors: list[Factor]
-    candidates: list[CandidateFacts]
+    """The original and the release in figures."""
+    bits: BitsFacts | None
+    """What the release keeps and tells, and how that chose it; `None` for recipients of synthetic
+    rows, like the close look."""
+    close_look: CloseLookFacts | None
+    """The same by slower learners, and whom a mean hides."""
+    columns: tuple[ColumnFate, ...]
+    """What happened to each column, in one sentence."""
+    methods: tuple[MethodReport, ...]
+    """What was tried, what did not apply and why."""
+    factors: tuple[Factor, ...]
+    """What counted, in which direction, with which weight."""
+    candidates: tuple[CandidateFacts, ...]
+    """Every release that was compared, the baseline included."""
     limits: LimitLines
-    measures: list[MeasureFacts]
-    attackers: list[Attacker]
-    of_hundred: list[OfHundred]
-    finalists: list[FinalistFacts]
-    exposure: ExposureFacts | None
-    same_sensitive: Alike | None
-    classes: ClassSizes | None
-    giveaways: GiveawayFacts | None
-    rules: Rules | None
-    left_out: LeftOut | None
-    notes: list[Note]
+    """Hard limits, and what guessing alone would reach."""
+    measures: tuple[MeasureFacts, ...]
+    """How useful the chosen release is, on rows never seen before."""
+    attackers: tuple[AttackerRate, ...]
+    """How often each attacker was right; recipients see them where the target is the secret."""
+    of_hundred: tuple[OfHundred, ...] = ()
+    """Whom a few attackers find, and whose secret they guess; empty for synthetic rows and for
+    tables of many cells."""
+    finalists: tuple[FinalistFacts, ...] = ()
+    """The same of the releases that came next."""
+    exposure: ExposureFacts | None = field(metadata=SHARED)
+    """Who is unique, by what attackers know; `None` for synthetic rows."""
+    same_sensitive: Alike | None = None
+    """Groups of `exposure.known` in which all share the sensitive value; `None` where that is the
+    target."""
+    classes: ClassSizes | None = None
+    """How many people look alike, before and after."""
+    giveaways: GiveawayFacts | None = None
+    """Which columns single people out; `None` for synthetic rows, and where hardly anybody is
+    unique."""
+    rules: Rules | None = None
+    """What happened to the rules of the original, worst first."""
+    promises: tuple[PromiseFacts, ...] = field(default=(), metadata=SHARED)
+    """With the value measured on the written file."""
+    kept_private: tuple[PromiseFacts, ...] = ()
+    """The same of a sensitive column that is not released."""
+    not_promised: tuple[str, ...] = field(default=(), metadata=SHARED)
+    left_out: LeftOut | None = None
+    """`None` where nobody was."""
+    recipe: RecipeFacts = UNKNOWN
+    """How the release was made; known once written."""
+    budget: BudgetFacts | None = field(default=None, metadata=SHARED)
+    """`None` unless rows are synthetic. Where they are, recipients see no figure that was measured
+    on people: no epsilon covers it."""
+    notes: tuple[Note, ...] = ()
+    """What a reader must know to understand the rest correctly."""
 
     def __repr__(self) -> str:
-        return in_short(self, f"{len(self.candidates)} releases of {self.table['rows']:,} rows")
+        return in_short(self, f"{len(self.candidates)} releases of {self.table.rows:,} rows")
+
+    def to_dict(self, audience: Audience = "holder") -> dict[str, Any]:
+        """Everything that an audience may read, as plain values that JSON can represent."""
+        seen = self.seen_by(audience)
+        parts = {name: as_plain(part) for name, part in vars(seen).items()}
+        return {"schema_version": SCHEMA_VERSION, **parts}
+
+    def seen_by(self, audience: Audience) -> Self:
+        """The same for the holder; for recipients nothing about the columns that were held back.
+
+        Gone are the name of the table, the order of its columns, the other candidates, the rules of
+        the original (their thresholds come from values that may not be released), comparisons with
+        the original but one (how much is kept, in whole percent), the reasons for each column (they
+        may name others), what gives people away, class sizes before and the bins that they decide,
+        private settings and notes; what is told of the sensitive column; and where the sensitive
+        column is not released, its name and the attackers, whose figures reveal how frequent its
+        values are. `table.features` still says how many columns there were. Where rows are left
+        out, figures are in hundredths. For synthetic rows, every figure measured on people is gone,
+        including the numbers of rows and columns of the original.
+        """
+        if audience == "holder":
+            return self
+        seen = as_supported(self if self.budget is None else self._without_people())
+        seen = for_recipient(seen if seen.left_out is None else in_hundredths(seen))
+        by_name = sorted(seen.columns, key=lambda c: (c.fate == "target", c.name))
+        attackers = () if seen.table.sensitive is None else seen.attackers
+        return replace(seen, columns=tuple(by_name), attackers=attackers)  # type: ignore[no-any-return]
+
+    def _without_people(self) -> Self:
+        rows, columns = self.table.rows_released, self.columns
+        features = sum(c.fate in KEPT_FATES and c.fate != "target" for c in columns)
+        return replace(
+            self,
+            table=replace(self.table, who="", rows=rows, people=rows, features=features),
+            bits=None,
+            close_look=None,
+            candidates=tuple(replace(c, performance=NOTHING, pbi=NOTHING) for c in self.candidates),
+            limits=replace(self.limits, guessing_performance=0.0, guessing_pbi=0.0),
+            measures=(),
+            attackers=(),
+            classes=None,
+        )
 
 
 def analyse(outcome: Outcome, *, k: int | None = None, attacks: bool = True) -> Analysis:
@@ -113,25 +224,24 @@ def analyse(outcome: Outcome, *, k: int | None = None, attacks: bool = True) -> 
     >>> from tamis.flow import Settings, consider
     >>> settings = Settings(methods={"containment": {"ks": [20], "utilities": ["difference"]}})
     >>> found = analyse(consider(patients(rows=400), settings))
-    >>> sorted({column["fate"] for column in found.columns})
+    >>> sorted({column.fate for column in found.columns})
     ['altered', 'held back', 'identifier', 'target']
     """
     examined = examine(outcome, k=k, attacks=attacks)
     exposure = exposure_facts(outcome)
     return Analysis(
+        k=outcome.settings.k,
+        unit=outcome.table.unit,
         table=table_facts(outcome, exposure),
         bits=bits_facts(examined),
         close_look=close_look_facts(examined),
         columns=column_fates(examined),
-        methods=[
-            {"name": t.name, "applied": t.applied, "found": t.found, "note": t.note}
-            for t in outcome.proposals.method_reports
-        ],
+        methods=outcome.proposals.method_reports,
         factors=factor_facts(outcome.decision.ranks),
         candidates=candidate_facts(outcome),
         limits=limit_facts(outcome),
         measures=measure_facts(outcome),
-        attackers=attacker_facts(outcome),
+        attackers=attacker_rates(outcome),
         of_hundred=of_hundred_facts(examined),
         finalists=finalist_facts(examined),
         exposure=exposure,

@@ -2,44 +2,100 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+from typing import Literal, Self
+
 from tamis.analyse.examination import Examination
-from tamis.analyse.kept_told import interval_of
-from tamis.analyse.summary_parts import Attacker, FinalistFacts, OfHundred, Reached
 from tamis.attack.run import QuickAttack
 from tamis.attack.scene import AttackScore
-from tamis.evaluate.figure import accuracy
+from tamis.evaluate.figure import Interval, accuracy
 from tamis.flow import Outcome
 
+Reached = Literal["found", "joined", "guessed", "named"]
 
-def attacker_facts(outcome: Outcome) -> list[Attacker]:
+
+@dataclass(frozen=True, kw_only=True)
+class AttackerRate:
+    """How often one attacker names the sensitive value correctly.
+
+    Recipients see attackers only where the sensitive column is released, as the target."""
+
+    name: str
+    """As a reader sees it: "naive Bayes", "nearest neighbours"."""
+    guessing: float
+    """By always naming the most frequent value."""
+    everything: float | None
+    """From all features; `None` on the recipient's page."""
+    released: float
+    """From the released features."""
+    interval: Interval | None
+    """Of `released`."""
+    strongest: bool
+    """Right most often from the released features, on the rows used to choose."""
+    strongest_before: bool = False
+    """The same from all features."""
+
+    def for_recipient(self) -> Self:
+        return replace(self, everything=None, strongest_before=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfHundred:
+    """The share of people about whom an attacker is right, in whole hundredths."""
+
+    attack: Reached
+    """`found`: by what attackers may know. `joined`: by two who hold half of the columns each.
+    `guessed`: the sensitive value. `named`: of those who have its rarest value."""
+    people: int
+    """How many the attacker was tried on."""
+    released: float | None
+    """With the release; `None`: it stands for 1 to k - 1 people."""
+    everything: float | None
+    guessing: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class FinalistFacts:
+    """What attackers reach with a release that was nearly chosen, in whole hundredths."""
+
+    name: str
+    """That of a candidate."""
+    found: float | None
+    """`None`: it stands for 1 to k - 1 people."""
+    guessed: float | None
+    people: tuple[int, int]
+    """How many each attacker was tried on; 0: not tried."""
+
+
+def attacker_rates(outcome: Outcome) -> tuple[AttackerRate, ...]:
     """How often each attacker is right: by guessing, with everything, with the release."""
     chosen = outcome.decision.chosen.assessment
     findings = chosen.reporting
     guess = outcome.decision.scorecard.floor.assessment.reporting.attacked
-    found: list[Attacker] = []
+    found: list[AttackerRate] = []
     for name, predictions in findings.attacked.items():
         right = accuracy(predictions.right, findings.people)
         found.append(
-            {
-                "name": name,
-                "guessing": float(guess[name].right.mean()),
-                "everything": float(findings.everything[name].right.mean()),
-                "released": right.value,
-                "interval": interval_of(right),
-                "strongest": name == chosen.strongest,
-                "strongest_before": name == outcome.evaluator.strongest,
-            }
+            AttackerRate(
+                name=name,
+                guessing=float(guess[name].right.mean()),
+                everything=float(findings.everything[name].right.mean()),
+                released=right.value,
+                interval=right.interval,
+                strongest=name == chosen.strongest,
+                strongest_before=name == outcome.evaluator.strongest,
+            )
         )
-    return found
+    return tuple(found)
 
 
-def of_hundred_facts(examined: Examination) -> list[OfHundred]:
+def of_hundred_facts(examined: Examination) -> tuple[OfHundred, ...]:
     """What a few attackers reach with the release, with everything, and by guessing.
 
     Empty where they were not tried: for synthetic rows and for tables of many cells.
     """
     if examined.attacked is None:
-        return []
+        return ()
     chosen, everything = examined.attacked
     k = examined.outcome.settings.k
     found = [
@@ -48,7 +104,7 @@ def of_hundred_facts(examined: Examination) -> list[OfHundred]:
         _of_scores("guessed", chosen.guessed, everything.guessed, k),
         _named(chosen, everything, k),
     ]
-    return [each for each in found if each is not None]
+    return tuple(each for each in found if each is not None)
 
 
 def _of_scores(
@@ -70,21 +126,21 @@ def _named(chosen: QuickAttack, everything: QuickAttack, k: int) -> OfHundred | 
     return _facts("named", values, (mine["people"], whole["people"]), k)
 
 
-def finalist_facts(examined: Examination) -> list[FinalistFacts]:
+def finalist_facts(examined: Examination) -> tuple[FinalistFacts, ...]:
     """What a few attackers reach with the releases that came next."""
     k = examined.outcome.settings.k
-    return [_finalist_facts(*each, k) for each in examined.attacked_finalists.items()]
+    return tuple(_finalist_facts(*each, k) for each in examined.attacked_finalists.items())
 
 
 def _finalist_facts(name: str, attack: QuickAttack, k: int) -> FinalistFacts:
     guessed, few = attack.guessed, attack.found.people
     many = 0 if guessed is None else guessed.people
-    return {
-        "name": name,
-        "found": _shown(attack.found.success.value, few, k),
-        "guessed": None if guessed is None else _shown(guessed.success.value, many, k),
-        "people": (few, many),
-    }
+    return FinalistFacts(
+        name=name,
+        found=_shown(attack.found.success.value, few, k),
+        guessed=None if guessed is None else _shown(guessed.success.value, many, k),
+        people=(few, many),
+    )
 
 
 def _shown(value: float, people: int, k: int) -> float | None:
@@ -96,10 +152,10 @@ def _facts(
     attack: Reached, values: tuple[float, float, float], people: tuple[int, int], k: int
 ) -> OfHundred:
     released, everything = (_shown(value, amount, k) for value, amount in zip(values, people))
-    return {
-        "attack": attack,
-        "people": min(people),
-        "released": released,
-        "everything": everything,
-        "guessing": round(values[2], 2),
-    }
+    return OfHundred(
+        attack=attack,
+        people=min(people),
+        released=released,
+        everything=everything,
+        guessing=round(values[2], 2),
+    )

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, Self
 
 import numpy as np
 import polars as pl
 
 from tamis.analyse.examination import Examination
-from tamis.analyse.summary import ColumnFate, Fate
-from tamis.analyse.summary_parts import ColumnShares, LabelFacts, LadderFacts, RungFacts
+from tamis.analyse.records import as_plain
 from tamis.binary.records import from_wide, is_binary, is_zero_one
 from tamis.catalogue.choices import CHOICES
 from tamis.catalogue.methods import METHODS
@@ -31,6 +30,97 @@ NOTICEABLE = 0.01
 """A share of what all columns teach, or tell, that is worth mentioning to a reader."""
 SHOWN_LABELS = 40
 """More labels than this are counted, not listed."""
+Fate = Literal["released", "coarsened", "altered", "target", "held back", "identifier", "dropped"]
+KEPT_FATES = ("released", "coarsened", "altered", "target")
+"""Those of columns that are released."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnShares:
+    """What one column teaches and tells, as shares of what all columns do."""
+
+    teaches: float
+    teaches_beyond: float | None
+    """Beyond the (other) released columns, of many released ones beyond the waves before its own;
+    `None` where those are altered."""
+    tells: float | None
+    """`None` where no column but the target is sensitive."""
+    tells_beyond: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelFacts:
+    """One label of a column, and the values of at least k people that it stands for."""
+
+    label: str
+    values: tuple[str, ...]
+    """Empty for intervals, dates and codes, whose labels say it themselves."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RungFacts:
+    """What the release would be with the column one rung finer or coarser."""
+
+    finer: bool
+    words: str
+    kept: float
+    """What more, or less, would be kept of the target, as a share of what all columns teach."""
+    told: float | None
+    """The same of the sensitive column; `None` where no column but the target is sensitive."""
+    allowed: bool
+    """Whether people alike would be as many and as diverse as was asked for."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LadderFacts:
+    """The ladder of a column, with the rung taken."""
+
+    level: int
+    levels: int
+    """The number of the last level, which leaves the column out; 0 on the recipient's page."""
+    words: str
+    """How to read the labels."""
+    labels: tuple[LabelFacts, ...]
+    more: int
+    """How many labels are not listed."""
+    rungs: tuple[RungFacts, ...]
+    """The neighbours of the rung taken; empty on the recipient's page."""
+    stability: float | None = None
+    """Of learnt groups, the people who are in the same one where other rows were learnt from; none
+    on the recipient's page."""
+
+    def for_recipient(self) -> Self:
+        """How to read it, and nothing about what else could have been."""
+        return replace(self, levels=0, rungs=(), stability=None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnFate:
+    """What happened to one column."""
+
+    name: str
+    fate: Fate
+    """`coarsened`: released in a coarser form. `altered`: released with changed values. `target`:
+    released as what is to be predicted."""
+    why: str
+    """One sentence in plain words, ending with a full stop, that columns can share; empty on the
+    recipient's page, as it may name a column that was held back."""
+    shares: ColumnShares | None = None
+    """`None`, or not there, for columns that are no features, and on the recipient's page."""
+    ladder: LadderFacts | None = None
+    """Of a coarsened column."""
+
+    def for_recipient(self) -> Self | None:
+        if self.fate not in KEPT_FATES:
+            return None
+        ladder = self.ladder and self.ladder.for_recipient()
+        return replace(self, why="", shares=None, ladder=ladder)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Without shares where it is no feature, without a ladder where it is as it was."""
+        found = {"name": self.name, "fate": self.fate, "why": self.why}
+        parts = {"shares": self.shares, "ladder": self.ladder}
+        return found | {name: as_plain(part) for name, part in parts.items() if part is not None}
 
 
 def _is_altered(name: str, recipe: Recipe) -> bool:
@@ -48,7 +138,7 @@ def sources(outcome: Outcome) -> dict[str, list[str]]:
     return found
 
 
-def column_fates(examined: Examination) -> list[ColumnFate]:
+def column_fates(examined: Examination) -> tuple[ColumnFate, ...]:
     """Every column of the original with its fate and the reason."""
     outcome = examined.outcome
     table = outcome.table
@@ -58,27 +148,24 @@ def column_fates(examined: Examination) -> list[ColumnFate]:
         if name == table.target:
             also = ", and also sensitive" if table.sensitive == table.target else ""
             why = f"What recipients learn to predict{also}."
-            found.append({"name": name, "fate": "target", "why": why})
+            found.append(ColumnFate(name=name, fate="target", why=why))
         elif name in table.roles.identifiers:
-            found.append({"name": name, "fate": "identifier", "why": "Identifies people."})
+            found.append(ColumnFate(name=name, fate="identifier", why="Identifies people."))
         elif name in table.held_back:
             why = "A weight: how many people of the population a row stands for."
-            found.append({"name": name, "fate": "held back", "why": why})
+            found.append(ColumnFate(name=name, fate="held back", why=why))
         elif name == table.sensitive:
             why = "Must stay hard to guess."
-            found.append({"name": name, "fate": "held back", "why": why})
+            found.append(ColumnFate(name=name, fate="held back", why=why))
         else:
-            story = reasons.story(name)
-            if name in outcome.release.forms:
-                story["ladder"] = ladder_facts(examined, name)
-            found.append(story)
+            found.append(reasons.story(name))
     for name in table.roles.dropped:
         if copy := outcome.copies.get(name):
             why = f"Nobody would know it beforehand: {copy.why}."
-            found.append({"name": name, "fate": "held back", "why": why})
+            found.append(ColumnFate(name=name, fate="held back", why=why))
         else:
-            found.append({"name": name, "fate": "dropped", "why": "Left out on request."})
-    return found
+            found.append(ColumnFate(name=name, fate="dropped", why="Left out on request."))
+    return tuple(found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,16 +203,18 @@ class _Reasons:
 
     def story(self, name: str) -> ColumnFate:
         fate, why = self._fate(name)
-        return {"name": name, "fate": fate, "why": why, "shares": self._shares(name)}
+        coarser = name in self.outcome.release.forms
+        ladder = ladder_facts(self.examined, name) if coarser else None
+        return ColumnFate(name=name, fate=fate, why=why, shares=self._shares(name), ladder=ladder)
 
     def _shares(self, name: str) -> ColumnShares:
         found, told = self.examined.column_bits[name], self.secret is not None
-        return {
-            "teaches": found.teaches,
-            "teaches_beyond": found.teaches_beyond if self.as_they_are else None,
-            "tells": found.tells if told else None,
-            "tells_beyond": found.tells_beyond if told and self.as_they_are else None,
-        }
+        return ColumnShares(
+            teaches=found.teaches,
+            teaches_beyond=found.teaches_beyond if self.as_they_are else None,
+            tells=found.tells if told else None,
+            tells_beyond=found.tells_beyond if told and self.as_they_are else None,
+        )
 
     def _fate(self, name: str) -> tuple[Fate, str]:
         if name not in self.kept:
@@ -288,25 +377,26 @@ def ladder_facts(examined: Examination, name: str) -> LadderFacts:
     ladder = Ladder.from_dict(name, form.ladder)
     labels = list(_labels(ladder, form.level, release.table.frame[name]))
     told = outcome.decision.scorecard.compared.choosing.secret_gains is not None
-    return {
-        "level": form.level,
-        "levels": ladder.top,
-        "words": ladder.words(form.level),
-        "labels": labels[:SHOWN_LABELS],
-        "more": max(0, len(labels) - SHOWN_LABELS),
-        "rungs": [_rung(each, form.level, told) for each in examined.neighbour_rungs.get(name, ())],
-        "stability": form.stability,
-    }
+    rungs = examined.neighbour_rungs.get(name, ())
+    return LadderFacts(
+        level=form.level,
+        levels=ladder.top,
+        words=ladder.words(form.level),
+        labels=tuple(labels[:SHOWN_LABELS]),
+        more=max(0, len(labels) - SHOWN_LABELS),
+        rungs=tuple(_rung(each, form.level, told) for each in rungs),
+        stability=form.stability,
+    )
 
 
 def _rung(found: NeighbourRung, level: int, told: bool) -> RungFacts:
-    return {
-        "finer": found.level < level,
-        "words": found.words.partition(",")[0],  # the rung taken says the rest
-        "kept": found.kept,
-        "told": found.told if told else None,
-        "allowed": found.allowed,
-    }
+    return RungFacts(
+        finer=found.level < level,
+        words=found.words.partition(",")[0],  # the rung taken says the rest
+        kept=found.kept,
+        told=found.told if told else None,
+        allowed=found.allowed,
+    )
 
 
 def _labels(ladder: Ladder, level: int, cells: pl.Series) -> Iterator[LabelFacts]:
@@ -315,25 +405,22 @@ def _labels(ladder: Ladder, level: int, cells: pl.Series) -> Iterator[LabelFacts
     ends = ladder.bounds(found, level).rows()
     order = sorted(range(found.len()), key=lambda i: _place(ends[i][0], ends[i][1]))
     for i in order:
-        yield {"label": found[i], "values": []}
+        yield LabelFacts(label=found[i], values=())
 
 
 def with_values(
     columns: Sequence[ColumnFate], stated: Mapping[str, Mapping[str, Any]]
-) -> list[ColumnFate]:
+) -> tuple[ColumnFate, ...]:
     """The columns with the values that each label of a group is stated to stand for."""
-    return [
-        {**c, "ladder": _with_values(c["ladder"], stated[c["name"]])} if "ladder" in c else c
-        for c in columns
-    ]
+    return tuple(
+        replace(c, ladder=c.ladder and _with_values(c.ladder, stated[c.name])) for c in columns
+    )
 
 
 def _with_values(ladder: LadderFacts, stated: Mapping[str, Any]) -> LadderFacts:
     groups = stated.get("groups", {})
-    labels: list[LabelFacts] = [
-        {**each, "values": list(groups.get(each["label"], ()))} for each in ladder["labels"]
-    ]
-    return {**ladder, "labels": labels}
+    labels = (replace(each, values=tuple(groups.get(each.label, ()))) for each in ladder.labels)
+    return replace(ladder, labels=tuple(labels))
 
 
 def _place(lower: Any, upper: Any) -> float:

@@ -11,15 +11,14 @@ never published: nobody else can count it. None of its figures is from 1 to k - 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-from tamis.analyse.summary import ClassBin, ClassSizes
-from tamis.analyse.summary_parts import GiveawayBin, GiveawayFacts, GiveawaySet
 from tamis.flow import Outcome
 from tamis.propose.problem import as_records
 from tamis.release import Promise, Release
@@ -42,6 +41,82 @@ GIVEAWAY_WORK = 10_000_000
 """Rows looked at in all sets of columns together: less than a second."""
 GIVEAWAY_SETS = 8
 """The sets of columns to show that single people out."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassBin:
+    """People whose class has from `low` to `high` members."""
+
+    low: int
+    high: int | None
+    """`None`: no upper end."""
+    before: int | None
+    """People, in the original; 0, or at least k. `None` on the recipient's page."""
+    after: int
+    """People, in the release; 0, or at least k."""
+    everything: int
+    """The same by identical values in all released columns, the target included."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassSizes:
+    """How many people look alike."""
+
+    kind: Kind
+    """`equal`: people with the same values in the columns that an attacker may know.
+    `containment`: people who have at least what a person has."""
+    k: int
+    smallest_after: int | None
+    """The k-anonymity or containment anonymity measured in the release; `None` below k."""
+    bins: tuple[ClassBin, ...]
+    bins_released: tuple[ClassBin, ...]
+    """The same without the original, which does not affect their limits either: what a recipient
+    reads. Empty on the recipient's page, where `bins` holds them."""
+
+    def for_recipient(self) -> Self:
+        return replace(self, bins=self.bins_released, bins_released=())
+
+
+@dataclass(frozen=True, kw_only=True)
+class GiveawayColumn:
+    """A column, and its part in what singles people out."""
+
+    name: str
+    share: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class GiveawaySet:
+    """Columns that single people out together, and by nothing less."""
+
+    columns: tuple[str, ...]
+    people: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class GiveawayBin:
+    """Those whose smallest set has so many columns."""
+
+    low: int
+    high: int
+    people: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class GiveawayFacts:
+    """What gives people of the original away; never for recipients."""
+
+    exposed: int
+    """Those whom some set of columns singles out."""
+    most: int
+    """The most columns in a set; larger ones were not looked at."""
+    by_size: tuple[GiveawayBin, ...]
+    """By the columns in their smallest set."""
+    columns: tuple[GiveawayColumn, ...]
+    """The largest share first."""
+    sets: tuple[GiveawaySet, ...]
+    worst: tuple[str, ...]
+    """What to make coarser first."""
 
 
 def exposure_facts(outcome: Outcome) -> ExposureFacts | None:
@@ -202,36 +277,37 @@ def class_size_bins(
     is known, how many are in their class; `kind` says what a class is.
 
     >>> found = class_size_bins([1, 1, 1, 1, 4, 4, 4, 4], [8] * 8, [8] * 8, k=4, kind="equal")
-    >>> [(b["low"], b["high"], b["before"], b["after"]) for b in found["bins"]]
+    >>> [(b.low, b.high, b.before, b.after) for b in found.bins]
     [(1, 1, 4, 0), (2, 3, 0, 0), (4, 7, 4, 0), (8, None, 0, 8)]
-    >>> class_size_bins([1, 5, 5, 5, 5, 5], [6] * 6, [6] * 6, k=4, kind="equal")["bins"]
-    [{'low': 1, 'high': None, 'before': 6, 'after': 6, 'everything': 6}]
+    >>> class_size_bins([1, 5, 5, 5, 5, 5], [6] * 6, [6] * 6, k=4, kind="equal").bins
+    (ClassBin(low=1, high=None, before=6, after=6, everything=6),)
     """
     first, second, third = (np.asarray(s, dtype=np.int64) for s in (before, after, everything))
     smallest = int(second.min(initial=max(first.max(initial=0), second.max(initial=0))))
-    return {
-        "kind": kind,
-        "k": k,
-        "smallest_after": smallest if smallest >= k else None,
-        "bins": _bins(first, second, third, k),
-        "bins_released": [{**b, "before": None} for b in _bins(second, second, third, k)],
-    }
+    released = _bins(second, second, third, k)
+    return ClassSizes(
+        kind=kind,
+        k=k,
+        smallest_after=smallest if smallest >= k else None,
+        bins=_bins(first, second, third, k),
+        bins_released=tuple(replace(each, before=None) for each in released),
+    )
 
 
-def _bins(before: Ints, after: Ints, everything: Ints, k: int) -> list[ClassBin]:
+def _bins(before: Ints, after: Ints, everything: Ints, k: int) -> tuple[ClassBin, ...]:
     sizes = [before, after, everything]
     largest = max(int(s.max(initial=0)) for s in sizes)
     edges = _without_gaps(_joined(_doubling(k, largest), sizes, k), sizes, k)
-    return [
-        {
-            "low": low,
-            "high": high,
-            "before": _inside(before, low, high),
-            "after": _inside(after, low, high),
-            "everything": _inside(everything, low, high),
-        }
+    return tuple(
+        ClassBin(
+            low=low,
+            high=high,
+            before=_inside(before, low, high),
+            after=_inside(after, low, high),
+            everything=_inside(everything, low, high),
+        )
         for low, high in edges
-    ]
+    )
 
 
 def _doubling(k: int, largest: int) -> Edges:
@@ -288,25 +364,27 @@ def giveaway_facts(outcome: Outcome) -> GiveawayFacts | None:
     found = special_uniques(table, quasi, most=affordable(len(quasi), table.rows, GIVEAWAY_WORK))
     if found.exposed < k:
         return None
-    sets: list[GiveawaySet] = [
-        {"columns": list(each.columns), "people": each.people}
+    sets = [
+        GiveawaySet(columns=tuple(each.columns), people=each.people)
         for each in found.sets
         if each.people >= k
     ]
-    return {
-        "exposed": found.exposed,
-        "most": found.most,
-        "by_size": size_bins(found.by_size, k),
-        "columns": [{"name": c, "share": share} for c, share in found.column_shares.items()],
-        "sets": sets[:GIVEAWAY_SETS],
-        "worst": list(found.worst_columns),
-    }
+    return GiveawayFacts(
+        exposed=found.exposed,
+        most=found.most,
+        by_size=tuple(size_bins(found.by_size, k)),
+        columns=tuple(
+            GiveawayColumn(name=name, share=share) for name, share in found.column_shares.items()
+        ),
+        sets=tuple(sets[:GIVEAWAY_SETS]),
+        worst=tuple(found.worst_columns),
+    )
 
 
 def size_bins(by_size: Sequence[int], k: int) -> list[GiveawayBin]:
     """Neighbouring sizes together, until each bin holds nobody or at least k people.
 
-    >>> [(b["low"], b["high"], b["people"]) for b in size_bins([2, 30, 9, 1], k=5)]
+    >>> [(b.low, b.high, b.people) for b in size_bins([2, 30, 9, 1], k=5)]
     [(1, 2, 32), (3, 4, 10)]
     """
     bins: list[GiveawayBin] = []
@@ -314,13 +392,13 @@ def size_bins(by_size: Sequence[int], k: int) -> list[GiveawayBin]:
     for size, count in enumerate(by_size, start=1):
         people += count
         if people == 0 or people >= k:
-            bins.append({"low": low, "high": size, "people": people})
+            bins.append(GiveawayBin(low=low, high=size, people=people))
             low, people = size + 1, 0
     if people:  # too few on their own: with the last bin that holds anybody
-        while bins and not bins[-1]["people"]:
+        while bins and not bins[-1].people:
             bins.pop()
-        last = bins.pop() if bins else {"low": 1, "high": 1, "people": 0}
-        bins.append({"low": last["low"], "high": len(by_size), "people": last["people"] + people})
+        last = bins.pop() if bins else GiveawayBin(low=1, high=1, people=0)
+        bins.append(replace(last, high=len(by_size), people=last.people + people))
     return bins
 
 

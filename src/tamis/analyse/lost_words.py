@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
-from tamis.analyse.summary import LeftOut, LostGroupFacts
+from tamis.analyse.records import as_plain
 from tamis.errors import listed_as, plural
 from tamis.flow import Outcome
 from tamis.left_out import left_out_numbers, left_out_words, public_words, stated_left_out
@@ -13,6 +15,39 @@ from tamis.risk.lost_groups import Lost, LostGroup, LostValue, lost_groups
 
 MOST_SHOWN = 8
 """The most groups that are named; the rest are counted."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LostGroupFacts:
+    """A group that is left out, for the holder alone."""
+
+    who: str
+    people: int
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class LeftOut:
+    """How many were left out so that all others keep what is promised."""
+
+    words: str
+    """For the holder; on the recipient's page the same as `public`."""
+    public: str
+    """In whole percent."""
+    groups: tuple[LostGroupFacts, ...] | None = None
+    """Who goes and why; the holder's alone."""
+    warnings: tuple[str, ...] | None = None
+    """Values that go altogether; the holder's alone."""
+
+    def for_recipient(self) -> Self:
+        return replace(self, words=self.public, groups=None, warnings=None)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Groups and warnings only where it is known who goes."""
+        found: dict[str, Any] = {"words": self.words, "public": self.public}
+        if self.groups is not None:
+            found |= {"groups": as_plain(self.groups), "warnings": as_plain(self.warnings)}
+        return found
 
 
 def lost_of(outcome: Outcome) -> Lost | None:
@@ -39,16 +74,14 @@ def _number(value: float | None) -> str:
     return "" if value is None else f"{value:g}"
 
 
-def lost_group_facts(found: Lost, outcome: Outcome) -> list[LostGroupFacts]:
-    """The groups that go, as plain values."""
-    return [
-        {
-            "who": _who(group),
-            "people": group.people,
-            "why": reason_words(group.reason, outcome),
-        }
+def lost_group_facts(found: Lost, outcome: Outcome) -> tuple[LostGroupFacts, ...]:
+    """The groups that go, in words."""
+    return tuple(
+        LostGroupFacts(
+            who=_who(group), people=group.people, why=reason_words(group.reason, outcome)
+        )
         for group in found.groups
-    ]
+    )
 
 
 def _who(group: LostGroup) -> str:
@@ -60,11 +93,11 @@ def lost_group_lines(groups: Sequence[LostGroupFacts], release: Release) -> list
     """A line for each of the largest groups that go, and one for the rest."""
     unit = _unit(release)
     lines = [
-        f"  {plural(group['people'], *unit)} ({group['who']}): {group['why']}"
+        f"  {plural(group.people, *unit)} ({group.who}): {group.why}"
         for group in groups[:MOST_SHOWN]
     ]
     if rest := groups[MOST_SHOWN:]:
-        total = sum(group["people"] for group in rest)
+        total = sum(group.people for group in rest)
         lines.append(f"  and {plural(total, *unit)} in {plural(len(rest), 'smaller group')}")
     return lines
 
@@ -114,8 +147,8 @@ def left_out_facts(outcome: Outcome) -> LeftOut | None:
     if numbers is None or stated is None:
         return None
     words = left_out_words(numbers, release.unit, outcome.settings.k)
-    found: LeftOut = {"words": words, "public": public_words(stated)}
-    if (lost := lost_of(outcome)) is not None:
-        found["groups"] = lost_group_facts(lost, outcome)
-        found["warnings"] = lost_value_warnings(lost, outcome)
-    return found
+    found = LeftOut(words=words, public=public_words(stated))
+    if (lost := lost_of(outcome)) is None:
+        return found
+    groups, warnings = lost_group_facts(lost, outcome), lost_value_warnings(lost, outcome)
+    return replace(found, groups=groups, warnings=tuple(warnings))

@@ -3,31 +3,75 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Literal, Self
 
-from tamis.analyse.summary import Note, TableFacts
 from tamis.errors import plural
 from tamis.flow import Outcome
 from tamis.table import Table
 from tamis.unique_counts import ExposureFacts
 
 
+@dataclass(frozen=True, kw_only=True)
+class TableFacts:
+    """The original and the release in figures."""
+
+    name: str
+    """The name by which people know the table: the stem of its file. Empty for recipients."""
+    rows: int
+    """Rows of the original."""
+    rows_released: int
+    people: int
+    """People in the original where they are known; otherwise its rows."""
+    people_released: int
+    who: str = ""
+    """Who counts as a person, in words; for the holder alone."""
+    features: int
+    """Columns that could have been released as features."""
+    unlisted: int = 0
+    """Those of them that were never compared, and so are not among `columns`."""
+    target: str
+    sensitive: str | None
+    """The column that must stay hard to guess; the target where none was named. `None` on the
+    recipient's page where it is not released."""
+
+    def for_recipient(self) -> Self:
+        rows, people = self.rows_released, self.people_released
+        secret = self.sensitive if self.sensitive == self.target else None
+        return replace(
+            self, name="", who="", unlisted=0, rows=rows, people=people, sensitive=secret
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Note:
+    """What a reader must know to understand the rest correctly."""
+
+    level: Literal["warning", "note"]
+    text: str
+    public: bool
+    """Whether the recipient may read it."""
+
+    def for_recipient(self) -> Self | None:
+        return self if self.public else None
+
+
 def table_facts(outcome: Outcome, exposure: ExposureFacts | None) -> TableFacts:
     """The original and the release in figures; its name is known to whoever publishes."""
     table, release = outcome.table, outcome.release
     everything = outcome.decision.scorecard.baseline.release
-    return {
-        "name": "the table",
-        "rows": table.rows,
-        "rows_released": release.table.rows,
-        "people": table.everybody,
-        "people_released": exposure["total"] if exposure else release.table.rows,
-        "who": who_words(table),
-        "features": everything.size + outcome.left_out,
-        "unlisted": everything.beyond + outcome.left_out,
-        "target": table.target,
-        "sensitive": outcome.evaluator.sensitive,
-    }
+    return TableFacts(
+        name="the table",
+        rows=table.rows,
+        rows_released=release.table.rows,
+        people=table.everybody,
+        people_released=exposure["total"] if exposure else release.table.rows,
+        who=who_words(table),
+        features=everything.size + outcome.left_out,
+        unlisted=everything.beyond + outcome.left_out,
+        target=table.target,
+        sensitive=outcome.evaluator.sensitive,
+    )
 
 
 def who_words(table: Table) -> str:
@@ -48,14 +92,14 @@ rows each."
     return f"{words} Other identifiers would mean: {'; '.join(others)}." if others else words
 
 
-def notes_of(outcome: Outcome) -> list[Note]:
+def notes_of(outcome: Outcome) -> tuple[Note, ...]:
     """What a reader must know to read the figures: how they were measured, and what misleads."""
     found = (_unlabelled, _measured_on, _missed_limits, _caveats)
-    return [note for notes in found for note in notes(outcome)]
+    return tuple(note for notes in found for note in notes(outcome))
 
 
 def _note(text: str, *, level: Literal["note", "warning"] = "note", public: bool = False) -> Note:
-    return {"level": level, "text": text, "public": public}
+    return Note(level=level, text=text, public=public)
 
 
 def _unlabelled(outcome: Outcome) -> Iterator[Note]:

@@ -32,6 +32,14 @@ Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
+class Interval:
+    """The range in which a figure may lie, at the 95% level."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
 class Figure:
     """A number with its 95 % confidence interval, if one makes sense.
 
@@ -44,6 +52,20 @@ class Figure:
     value: float
     low: float | None = None
     high: float | None = None
+
+    @property
+    def interval(self) -> Interval | None:
+        """Both ends, where there are any."""
+        return None if self.low is None or self.high is None else Interval(self.low, self.high)
+
+    def as_share(self) -> Figure:
+        """The same with an interval that ends where shares do.
+
+        >>> Figure(0.75, 0.5, 1.25).as_share()
+        Figure(value=0.75, low=0.5, high=1.0)
+        """
+        ends = self.interval
+        return self if ends is None else Figure(self.value, max(0.0, ends.low), min(1.0, ends.high))
 
     def to_dict(self) -> dict[str, float | None]:
         return {"value": self.value, "low": self.low, "high": self.high}

@@ -33,6 +33,14 @@ class MethodReport:
     def applied(self) -> bool:
         return self.found > 0
 
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "applied": self.applied,
+            "found": self.found,
+            "note": self.note,
+        }
+
 
 @dataclass(frozen=True, eq=False)
 class Proposals:

@@ -31,7 +31,6 @@ import polars as pl
 from tamis import files
 from tamis.analyse import Analysis, analyse
 from tamis.analyse.column_fates import sources
-from tamis.analyse.summary import Summary
 from tamis.attack.row_names import RowNames
 from tamis.binary.records import is_binary
 from tamis.catalogue.methods import RECORDED
@@ -327,7 +326,7 @@ def _manifest(
     )
 
 
-def write_shared(draft: Path, content: dict[str, Any], summary: Summary) -> None:
+def write_shared(draft: Path, content: dict[str, Any], summary: Analysis) -> None:
     """The report for recipients, and the manifest, which then states the hash of that report."""
     report = draft / REPORT
     report.write_text(render(summary, "recipient"), encoding="utf-8")
@@ -335,10 +334,10 @@ def write_shared(draft: Path, content: dict[str, Any], summary: Summary) -> None
     write_json(draft / NAME, in_place(content))
 
 
-def write_private(private: Path, outcome: Outcome, summary: Summary, how: dict[str, Any]) -> None:
+def write_private(private: Path, outcome: Outcome, summary: Analysis, how: dict[str, Any]) -> None:
     """The holder's part: the full report, all that was found, and the recipe; for nobody else."""
     (private / REPORT).write_text(render(summary, "holder"), encoding="utf-8")
-    write_json(private / "summary.json", summary)
+    write_json(private / "summary.json", summary.to_dict("holder"))
     write_json(private / "scorecard.json", outcome.decision.scorecard.to_dict())
     write_json(private / RECIPE, how)
     for path in private.iterdir():

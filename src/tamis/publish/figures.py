@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from math import floor, log10
-from typing import Any
+from collections.abc import Callable
+from typing import Protocol
 
 from tamis.errors import plural
 
@@ -73,61 +72,6 @@ def in_100(value: float) -> str:
     return f"{round(100 * value)} in 100"
 
 
-def in_hundredths(facts: Any) -> Any:
-    """Figures, however nested, no finer than people read them.
-
-    An exact share gives away of how many rows it is, and so how many were left out.
-
-    >>> in_hundredths({"value": 0.7656, "interval": {"low": 0.6999, "high": None}, "rows": 12})
-    {'value': 0.77, 'interval': {'low': 0.7, 'high': None}, 'rows': 12}
-    """
-    if isinstance(facts, dict):
-        return {key: in_hundredths(part) for key, part in facts.items()}
-    if isinstance(facts, list | tuple):
-        return [in_hundredths(part) for part in facts]
-    return round(facts, 2) if isinstance(facts, float) else facts
-
-
-def as_supported(facts: Any) -> Any:
-    """Figures for others, however nested, no finer than their intervals support.
-
-    More digits say nothing of how good a release is, but by them whoever guesses how it was
-    measured could confirm the guess. A figure and both ends of its interval are rounded alike, to
-    between a half and a twentieth of half its width; one without an interval to hundredths.
-
-    >>> as_supported({"value": 0.70667, "interval": {"low": 0.62938, "high": 0.77364}, "rows": 12})
-    {'value': 0.71, 'interval': {'low': 0.63, 'high': 0.77}, 'rows': 12}
-    >>> as_supported([{"value": 0.70667, "low": 0.70123, "high": 0.71234}, 0.64123])
-    [{'value': 0.707, 'low': 0.701, 'high': 0.712}, 0.64]
-    """
-    if isinstance(facts, list | tuple):
-        return [as_supported(part) for part in facts]
-    if not isinstance(facts, dict):
-        return round(facts, 2) if isinstance(facts, float) else facts
-    found = {key: as_supported(part) for key, part in facts.items()}
-    for key in facts:
-        ends = facts if key == "value" and "low" in facts else facts.get(_ENDS.get(key, ""))
-        if key in _ENDS and isinstance(ends, dict) and (digits := _digits(ends)) is not None:
-            found[key] = round(facts[key], digits)
-            rounded = {end: round(ends[end], digits) for end in ("low", "high")}
-            found |= rounded if ends is facts else {_ENDS[key]: rounded}
-    return found
-
-
-_ENDS = {"value": "interval"} | {
-    name: f"{name}_interval" for name in ("performance", "pbi", "kept", "told")
-}
-"""Under which key the interval of a figure is; beside a value may be both of its ends."""
-
-
-def _digits(ends: dict[str, Any]) -> int | None:
-    """The decimals that an interval supports; `None` where it has no width."""
-    low, high = ends["low"], ends["high"]
-    if low is None or high is None or not high > low:
-        return None
-    return max(0, -floor(log10((high - low) / 4)))
-
-
 def bits(value: float) -> str:
     """A gain in bits.
 
@@ -174,15 +118,25 @@ def shown(value: float | None, shown_as: str = "share") -> str:
     return NONE if value is None else SHOWN[shown_as](value)
 
 
-def interval(ends: Mapping[str, Any] | None, shown_as: str = "share") -> str:
+class HasEnds(Protocol):
+    """Both ends of an interval."""
+
+    @property
+    def low(self) -> float: ...
+    @property
+    def high(self) -> float: ...
+
+
+def interval(ends: HasEnds | None, shown_as: str = "share") -> str:
     """Both ends of an interval; empty where there is none.
 
-    >>> interval({"low": 0.72, "high": 0.77})
+    >>> from tamis.evaluate.figure import Interval
+    >>> interval(Interval(0.72, 0.77))
     '72.0% to 77.0%'
     """
     if ends is None:
         return ""
-    return f"{shown(ends['low'], shown_as)} to {shown(ends['high'], shown_as)}"
+    return f"{shown(ends.low, shown_as)} to {shown(ends.high, shown_as)}"
 
 
 def sizes(low: int, high: int | None) -> str:

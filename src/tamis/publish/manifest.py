@@ -21,8 +21,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tamis import __version__
-from tamis.analyse.kept_told import share_facts
-from tamis.analyse.summary_parts import CloseLookFacts
+from tamis.analyse.guessed_columns import CloseLookFacts
+from tamis.analyse.records import as_plain, as_supported, in_hundredths
 from tamis.catalogue.measures import MEASURES
 from tamis.coarsen.ladder import NOTHING, Ladder
 from tamis.coarsen.value_groups import plain_text
@@ -30,7 +30,6 @@ from tamis.evaluate.figure import Figure
 from tamis.evaluate.scorecard import Row
 from tamis.formulas import safe_names
 from tamis.left_out import stated_left_out
-from tamis.publish.figures import as_supported, in_hundredths
 from tamis.publish.labels import READ_BINS, STATED, stated_form
 from tamis.publish.layout import SCHEMA, SCHEMA_VERSION, digest
 from tamis.publish.promises import claim
@@ -50,7 +49,7 @@ def manifest(
     *,
     measured: list[int],
     exposure: ExposureFacts | None,
-    close_look: CloseLookFacts,
+    close_look: CloseLookFacts | None,
     unit: Unit,
     held_back: int,
     not_promised: list[str],
@@ -87,7 +86,7 @@ def manifest(
         ],
         **({} if release.kept is None else {"suppressed": stated_left_out(release)}),
         "measured": [] if release.is_drawn else _measured(row),
-        **({} if release.is_drawn else {"close_look": _close_look(close_look, release)}),
+        **({} if release.is_drawn else _close_look(close_look, release)),
         "not_promised": not_promised,
         "versions": versions(),
     }
@@ -179,21 +178,17 @@ def _said(text: ColumnText | None) -> dict[str, Any]:
 def _measured(row: Row) -> list[dict[str, Any]]:
     figures = {name: row.figures.get(name) for name, m in MEASURES.items() if m.published}
     if kept := figures["kept"]:
-        figures["kept"] = _rounded(kept)
-    found = [{"key": name, **f.to_dict()} for name, f in figures.items() if f is not None]
-    return _for_others(found, row.release)  # type: ignore[no-any-return]
+        figures["kept"] = in_hundredths(kept.as_share())
+    seen: dict[str, Figure | None] = _for_others(figures, row.release)
+    return [{"key": name, **f.to_dict()} for name, f in seen.items() if f is not None]
 
 
-def _rounded(kept: Figure) -> Figure:
-    share = in_hundredths(share_facts(kept))
-    ends = share["interval"]
-    return Figure(share["value"], ends and ends["low"], ends and ends["high"])
-
-
-def _close_look(look: CloseLookFacts, release: Release) -> dict[str, Any]:
+def _close_look(look: CloseLookFacts | None, release: Release) -> dict[str, Any]:
     """How well strong learners guess the target; what all columns would give is left out."""
-    found = {key: value for key, value in look["target"].items() if key != "share"}
-    return _for_others(found, release)  # type: ignore[no-any-return]
+    if look is None:
+        return {}
+    found: dict[str, Any] = as_plain(_for_others(look.target, release))
+    return {"close_look": {key: value for key, value in found.items() if key != "share"}}
 
 
 def _for_others(figures: Any, release: Release) -> Any:

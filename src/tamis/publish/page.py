@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Callable
+from dataclasses import fields, is_dataclass, replace
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -48,8 +49,11 @@ def legible(value: Any) -> Any:
     if isinstance(value, str):
         plain = value.isascii() and value.isprintable()
         return value if plain else "".join(map(_sign, value))
-    if isinstance(value, list):
-        return [legible(part) for part in value]
+    if isinstance(value, list | tuple):
+        return type(value)(legible(part) for part in value)
+    if is_dataclass(value) and not isinstance(value, type):
+        parts = {each.name: legible(getattr(value, each.name)) for each in fields(value)}
+        return replace(value, **parts)
     if isinstance(value, dict):
         return {legible(key): legible(part) for key, part in value.items()}
     return value

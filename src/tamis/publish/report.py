@@ -1,39 +1,58 @@
-"""A summary, checked for what a report needs, as one self-contained page."""
+"""An analysis, checked for what a report needs, as one self-contained page."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, get_args
 
 from jinja2 import Environment
 from markupsafe import Markup
 
-from tamis.analyse.summary import (
-    KEPT_FATES,
-    SCHEMA_VERSION,
-    Audience,
-    CandidateFacts,
-    ColumnFate,
-    LimitLines,
-    Summary,
-    TableFacts,
-)
-from tamis.analyse.summary_parts import BitsFacts, CloseLookFacts, ColumnShares, GroupFacts
+from tamis.analyse import Analysis
+from tamis.analyse.attack_shares import AttackerRate
+from tamis.analyse.column_fates import KEPT_FATES, ColumnFate, ColumnShares
+from tamis.analyse.crowds import ClassBin
+from tamis.analyse.guessed_columns import GroupFacts
+from tamis.analyse.kept_told import WaveFacts
+from tamis.analyse.records import Audience, as_plain
 from tamis.catalogue.choices import CHOICES
 from tamis.errors import InputError, listed, plural
-from tamis.publish import figures, report_parts
-from tamis.publish.figures import as_supported, in_hundredths
+from tamis.publish import figures
 from tamis.publish.page import csp_hash, legible, template_text, templates
 from tamis.publish.report_parts import (
+    SHOWN_CHIPS,
     SHOWN_FIRST,
+    SHOWN_LOST,
+    ColumnGroup,
+    Finalist,
+    HundredRow,
+    LookRow,
+    SuccessRates,
+    Track,
+    alike,
+    bar_length,
+    beside,
+    class_bins,
     column_groups,
+    counts,
     finalists,
+    held,
     hundred_rows,
+    kept,
     look_rows,
+    rule_words,
+    rules_words,
+    strongest,
+    target_is_secret,
+    tracks,
+    unit_of_shares,
+    usefulness,
 )
+from tamis.table import Unit
 
 SCRIPTS = (
     "evaluation.js",
@@ -55,93 +74,135 @@ COUNTED = ("k", "unique", "members")
 """Figures of exposure that count people."""
 
 
-def render(summary: Summary, audience: Audience = "holder") -> str:
-    """Make the page from a summary, which is checked first.
+@dataclass(frozen=True)
+class Page:
+    """What the templates show, each under the name that they know it by."""
+
+    summary: Analysis
+    full: bool
+    """Whether it is the holder's page."""
+    style: Markup
+    script: Markup | None
+    policy: str
+    data: Markup
+    """What the script reads."""
+    kept: list[ColumnFate]
+    held: list[ColumnFate]
+    leaving_groups: list[ColumnGroup]
+    staying_groups: list[ColumnGroup]
+    look: list[LookRow]
+    hundred: list[HundredRow]
+    hundred_people: int
+    finalists: list[Finalist]
+    adds: bool
+    """Whether it is known what columns add to others."""
+    held_back: int | None
+    unlisted: int
+    waves: tuple[WaveFacts, ...]
+    finds: bool
+    useful: SuccessRates | None
+    strongest: AttackerRate | None
+    tracks: list[tuple[AttackerRate, Track]]
+    ticks: list[tuple[str, str]]
+    unit: Unit
+    judged: Unit
+    """What shares of held-out rows are about."""
+    bins: list[ClassBin]
+    most_people: int
+    alike: list[str]
+
+
+def render(analysis: Analysis, audience: Audience = "holder") -> str:
+    """Make the page of an analysis, which is checked first.
 
     It is the holder's full, interactive page, or the short one to share, which says only how many
     columns were held back, and has no script. It loads nothing and runs only its own script.
     """
     if audience not in get_args(Audience):
         raise InputError(f"audience is one of {', '.join(get_args(Audience))}, got {audience!r}")
-    checked(summary)
+    page = page_of(checked(analysis), audience)
+    return _environment().get_template("report.html.j2").render(vars(page))
+
+
+def page_of(analysis: Analysis, audience: Audience) -> Page:
+    """What an audience is shown, with every text legible."""
     full = audience == "holder"
-    shown = legible(summary if full else for_recipient(summary))
+    shown: Analysis = legible(analysis.seen_by(audience))
     style, script = template_text("tamis.publish", "report.css"), _script() if full else None
-    marks, ticks = report_parts.tracks(shown["attackers"])
-    look, judged = shown["close_look"], report_parts.unit_of_shares(shown)
-    hundred = shown["of_hundred"]
-    return _environment().get_template("report.html.j2").render(
+    marks, ticks = tracks(shown.attackers)
+    leaving, staying = kept(shown.columns), held(shown.columns)
+    look, judged, bins = shown.close_look, unit_of_shares(shown), class_bins(shown)
+    return Page(
         summary=shown,
         full=full,
         style=Markup(style),
         script=None if script is None else Markup(script),
         policy=_policy(style, script),
         data=_json_block(_explored(shown) if full else None),
-        kept=report_parts.kept(shown["columns"]),
-        held=report_parts.held(shown["columns"]),
-        leaving_groups=column_groups(report_parts.kept(shown["columns"])),
-        staying_groups=column_groups(report_parts.held(shown["columns"])),
-        look=look_rows(look, judged, shown["k"]) if look else [],
-        hundred=hundred_rows(hundred, shown["k"], report_parts.target_is_secret(shown)),
+        kept=leaving,
+        held=staying,
+        leaving_groups=column_groups(leaving),
+        staying_groups=column_groups(staying),
+        look=look_rows(look, judged, shown.k) if look else [],
+        hundred=hundred_rows(shown.of_hundred, shown.k, target_is_secret(shown)),
+        hundred_people=max((each.people for each in shown.of_hundred), default=0),
         finalists=finalists(shown),
-        hundred_people=max((each["people"] for each in hundred), default=0),
-        adds=any((c.get("shares") or {}).get("teaches_beyond") for c in shown["columns"]),
-        held_back=_held_back(summary, full),
-        unlisted=shown["table"].get("unlisted", 0),
-        waves=(shown["bits"] or {}).get("waves", []),
+        adds=any(c.shares and c.shares.teaches_beyond for c in shown.columns),
+        held_back=_held_back(analysis, full),
+        unlisted=shown.table.unlisted,
+        waves=shown.bits.waves if shown.bits else (),
         finds=full and _finds(shown),
-        useful=report_parts.usefulness(shown),
-        strongest=report_parts.strongest(shown["attackers"]),
-        tracks=list(zip(shown["attackers"], marks)),
+        useful=usefulness(shown),
+        strongest=strongest(shown.attackers),
+        tracks=list(zip(shown.attackers, marks)),
         ticks=ticks,
-        unit=shown["unit"],
+        unit=shown.unit,
         judged=judged,
-        bins=(bins := report_parts.class_bins(shown)),
-        most_people=max((n for b in bins for n in report_parts.counts(b, shown)), default=0),
-        alike=report_parts.alike(shown),
-    )  # fmt: skip
+        bins=bins,
+        most_people=max((n for b in bins for n in counts(b, shown)), default=0),
+        alike=alike(shown),
+    )
 
 
-def _held_back(summary: Summary, full: bool) -> int | None:
+def _held_back(summary: Analysis, full: bool) -> int | None:
     """How many columns were held back; for synthetic rows not even that may be shown."""
-    if summary["budget"] is not None and not full:
+    if summary.budget is not None and not full:
         return None
-    return len(report_parts.held(summary["columns"])) + summary["table"].get("unlisted", 0)
+    return len(held(summary.columns)) + summary.table.unlisted
 
 
-def _finds(summary: Summary) -> bool:
+def _finds(summary: Analysis) -> bool:
     """Whether columns are too many to find one by looking."""
-    return len(summary["columns"]) > SHOWN_FIRST * 4
+    return len(summary.columns) > SHOWN_FIRST * 4
 
 
-def _explored(summary: Summary) -> dict[str, Any]:
+def _explored(summary: Analysis) -> dict[str, Any]:
     """What the script needs: it ranks again, and knows columns by their number in one list."""
-    columns = list(dict.fromkeys(f for c in summary["candidates"] for f in c["features"]))
+    columns = list(dict.fromkeys(f for c in summary.candidates for f in c.features))
     number = {name: i for i, name in enumerate(columns)}
     computed = ("ranks", "score", "place")
     candidates = [
-        {key: part for key, part in candidate.items() if key not in computed}
-        | {"features": [number[name] for name in candidate["features"]]}
-        for candidate in summary["candidates"]
+        {key: part for key, part in candidate.to_dict().items() if key not in computed}
+        | {"features": [number[name] for name in candidate.features]}
+        for candidate in summary.candidates
     ]
     return {
         "columns": columns,
-        "factors": summary["factors"],
+        "factors": as_plain(summary.factors),
         "candidates": candidates,
-        "limits": summary["limits"],
+        "limits": as_plain(summary.limits),
         "bits": _yardstick(summary),
-        "stories": _stories(summary["columns"]) if _finds(summary) else None,
+        "stories": _stories(summary.columns) if _finds(summary) else None,
     }
 
 
-def _stories(columns: list[ColumnFate]) -> dict[str, Any]:
+def _stories(columns: Sequence[ColumnFate]) -> dict[str, Any]:
     """What became of each column, to be found by its name; reasons are said once."""
-    reasons = {why: i for i, why in enumerate(dict.fromkeys(c["why"] for c in columns))}
+    reasons = {why: i for i, why in enumerate(dict.fromkeys(c.why for c in columns))}
     return {
         "reasons": list(reasons),
         "columns": [
-            (c["name"], c["fate"] in KEPT_FATES, reasons[c["why"]], _short(c.get("shares")))
-            for c in columns
+            (c.name, c.fate in KEPT_FATES, reasons[c.why], _short(c.shares)) for c in columns
         ],
     }
 
@@ -150,18 +211,19 @@ def _short(shares: ColumnShares | None) -> list[float | None] | None:
     if shares is None:
         return None
     wanted = ("teaches", "teaches_beyond", "tells", "tells_beyond")
-    return [None if shares[key] is None else round(shares[key], 4) for key in wanted]  # type: ignore[literal-required]
+    parts = (getattr(shares, key) for key in wanted)
+    return [None if part is None else round(part, 4) for part in parts]
 
 
-def _yardstick(summary: Summary) -> dict[str, Any]:
+def _yardstick(summary: Analysis) -> dict[str, Any]:
     """What the picture of kept and told needs besides the releases."""
-    bits, table = summary["bits"], summary["table"]
+    bits, table = summary.bits, summary.table
     assert bits is not None
     wanted = ("caution", "cautions", "winners", "one_more", "tells")
-    return {key: part for key, part in bits.items() if key in wanted} | {
-        "target": table["target"],
-        "sensitive": table["sensitive"],
-        "features": next(c["size"] for c in summary["candidates"] if c["baseline"]),
+    return {key: as_plain(part) for key, part in vars(bits).items() if key in wanted} | {
+        "target": table.target,
+        "sensitive": table.sensitive,
+        "features": next(c.size for c in summary.candidates if c.baseline),
     }
 
 
@@ -182,12 +244,12 @@ def _environment() -> Environment:
         sizes=figures.sizes,
         plural=plural,
         rules_of_choice=CHOICES,
-        beside=report_parts.beside,
-        bar=report_parts.bar_length,
-        rule_words=report_parts.rule_words,
-        rules_words=report_parts.rules_words,
-        most_chips=report_parts.SHOWN_CHIPS,
-        most_lost=report_parts.SHOWN_LOST,
+        beside=beside,
+        bar=bar_length,
+        rule_words=rule_words,
+        rules_words=rules_words,
+        most_chips=SHOWN_CHIPS,
+        most_lost=SHOWN_LOST,
     )
     return found
 
@@ -216,12 +278,12 @@ def _json_block(value: object) -> Markup:
     return Markup(text)
 
 
-def checked(summary: Summary) -> Summary:
-    """The summary itself, or an error that says what is wrong with it.
+def checked(summary: Analysis) -> Analysis:
+    """The analysis itself, or an error that says what is wrong with it.
 
-    That is where it has another version, cannot be written as JSON, lacks a chosen release or the
-    baseline, weights a factor that a candidate has no value for, has a winner that breaks a limit,
-    or has a figure based on fewer than k people.
+    That is where it cannot be written as JSON, lacks a chosen release or the baseline, weights a
+    factor that a candidate has no value for, has a winner that breaks a limit, or has a figure
+    based on fewer than k people.
     """
     problems = list(_problems(summary))
     if problems:
@@ -229,15 +291,9 @@ def checked(summary: Summary) -> Summary:
     return summary
 
 
-def _problems(summary: Summary) -> Iterator[str]:
-    if summary["schema_version"] != SCHEMA_VERSION:
-        yield (
-            f"it has version {summary['schema_version']}, but this tamis reads {SCHEMA_VERSION}; "
-            "make the release again"
-        )
-        return
+def _problems(summary: Analysis) -> Iterator[str]:
     try:
-        json.dumps(summary, allow_nan=False)
+        json.dumps(summary.to_dict(), allow_nan=False)
     except (TypeError, ValueError) as error:
         yield f"it contains something that JSON cannot represent ({error})"
     yield from _in_candidates(summary)
@@ -245,44 +301,44 @@ def _problems(summary: Summary) -> Iterator[str]:
     yield from _small_counts(summary)
 
 
-def _in_candidates(summary: Summary) -> Iterator[str]:
-    candidates, keys = summary["candidates"], [f["key"] for f in summary["factors"]]
+def _in_candidates(summary: Analysis) -> Iterator[str]:
+    candidates, keys = summary.candidates, [f.key for f in summary.factors]
     for mark, what in (("chosen", "chosen release"), ("baseline", "baseline")):
-        count = sum(bool(c.get(mark)) for c in candidates)
+        count = sum(getattr(c, mark) for c in candidates)
         if count != 1:
             yield f"it needs exactly one {what}, got {count}"
-    if any(c["chosen"] and (c["fails"] or not c["ranked"]) for c in candidates):
+    if any(c.chosen and (c.fails or not c.ranked) for c in candidates):
         yield "the chosen release breaks a limit or is not ranked"
-    names = [c["name"] for c in candidates]
+    names = [c.name for c in candidates]
     if twice := sorted(name for name, times in Counter(names).items() if times > 1):
         yield f"two candidates have the name {listed(twice)}"
-    ranked = [c for c in candidates if c["ranked"]]
-    if lacking := sorted({key for c in ranked for key in keys if key not in c["values"]}):
+    ranked = [c for c in candidates if c.ranked]
+    if lacking := sorted({key for c in ranked for key in keys if key not in c.values}):
         yield f"a ranked candidate lacks a value for {listed(lacking)}"
-    if not any(f["weight"] > 0 for f in summary["factors"]):
+    if not any(f.weight > 0 for f in summary.factors):
         yield "no factor has a weight above 0"
 
 
-def _in_bits(summary: Summary) -> Iterator[str]:
-    bits, candidates = summary["bits"], summary["candidates"]
+def _in_bits(summary: Analysis) -> Iterator[str]:
+    bits, candidates = summary.bits, summary.candidates
     if bits is None:
         yield "it does not say what is kept and told"
         return
-    may = {i for i, candidate in enumerate(candidates) if not candidate["fails"]}
-    if not {winner["candidate"] for winner in bits["winners"]} <= may:
+    may = {i for i, candidate in enumerate(candidates) if not candidate.fails}
+    if not {winner.candidate for winner in bits.winners} <= may:
         yield "a release that breaks a limit wins under some caution"
-    if bits["caution"] not in bits["cautions"]:
+    if bits.caution not in bits.cautions:
         yield "the caution that was used is not among those of the slider"
 
 
-def _small_counts(summary: Summary) -> Iterator[str]:
-    k, classes, rules = summary["k"], summary["classes"], summary["rules"]
+def _small_counts(summary: Analysis) -> Iterator[str]:
+    k, classes, rules = summary.k, summary.classes, summary.rules
     if classes is not None:
-        bins = [*classes["bins"], *classes["bins_released"]]
-        people = [n for b in bins for n in (b["before"], b["after"], b["everything"])]
-        if any(0 < (n or 0) < k for n in [*people, classes["smallest_after"]]):
+        bins = [*classes.bins, *classes.bins_released]
+        people = [n for b in bins for n in (b.before, b.after, b.everything)]
+        if any(0 < (n or 0) < k for n in [*people, classes.smallest_after]):
             yield f"its class sizes count fewer than k = {k} people; use class_sizes()"
-    if any(group is not None and group["people"] < k for group in _groups(summary)):
+    if any(group is not None and group.people < k for group in _groups(summary)):
         yield f"a close look is at a group of fewer than k = {k} people"
     if any(0 < n < k for n in _counts_of_people(summary)):
         yield f"its exposure has a count below k = {k} people that the file does not reveal"
@@ -290,173 +346,42 @@ def _small_counts(summary: Summary) -> Iterator[str]:
         yield f"what attackers reach of 100 stands for fewer than k = {k} people"
     if any(0 < n < k for n in _given_away(summary)):
         yield f"what gives people away counts fewer than k = {k} people"
-    rows = summary["table"]["rows"], summary["table"]["rows_released"]
-    for rule in rules["worst_first"] if rules is not None else ():
-        supports = rule["support_before"], rule["support_after"]
+    rows = summary.table.rows, summary.table.rows_released
+    for rule in rules.worst_first if rules is not None else ():
+        supports = rule.support_before, rule.support_after
         if any(s is not None and 0 < s * n < k - 0.5 for s, n in zip(supports, rows)):
             yield f"a rule's support stands for fewer than k = {k} people; give None instead"
             return
 
 
-def _groups(summary: Summary) -> Iterator[GroupFacts | None]:
-    look = summary["close_look"]
+def _groups(summary: Analysis) -> Iterator[GroupFacts | None]:
+    look = summary.close_look
     if look is not None:
-        yield look["target"]["group"]
-        yield look["sensitive"] and look["sensitive"]["group"]
+        yield look.target.group
+        yield None if look.sensitive is None else look.sensitive.group
 
 
-def _given_away(summary: Summary) -> Iterator[int]:
-    if found := summary.get("giveaways"):
-        yield found["exposed"]
-        yield from (each["people"] for each in (*found["by_size"], *found["sets"]))
+def _given_away(summary: Analysis) -> Iterator[int]:
+    if found := summary.giveaways:
+        yield found.exposed
+        yield from (each.people for each in found.by_size)
+        yield from (each.people for each in found.sets)
 
 
-def _attacked(summary: Summary) -> Iterator[float]:
+def _attacked(summary: Analysis) -> Iterator[float]:
     """For how many people each share of an attacker stands; in hundredths it says no less."""
-    for each in summary["of_hundred"]:
-        for share in (each["released"], each["everything"]):
-            yield 0.0 if not share else (share + 0.005) * each["people"]
-    for other in summary.get("finalists", ()):
-        for share, people in zip((other["found"], other["guessed"]), other["people"]):
+    for each in summary.of_hundred:
+        for share in (each.released, each.everything):
+            yield 0.0 if not share else (share + 0.005) * each.people
+    for other in summary.finalists:
+        for share, people in zip((other.found, other.guessed), other.people):
             yield 0.0 if not share else (share + 0.005) * people
 
 
-def _counts_of_people(summary: Summary) -> Iterator[int]:
+def _counts_of_people(summary: Analysis) -> Iterator[int]:
     """Figures of the exposure that nobody can count in the released file."""
-    exposure, secret = summary["exposure"], summary["same_sensitive"]
+    exposure, secret = summary.exposure, summary.same_sensitive
     parts: list[Any] = [secret] if secret is not None else []
     if exposure is not None and "rows" in exposure:
         parts += [exposure["known"], exposure["everything"], exposure["same_target"]]
     yield from (part[key] or 0 for part in parts for key in COUNTED if key in part)
-
-
-def for_recipient(summary: Summary) -> Summary:
-    """The summary without anything about the columns that were held back, except their number.
-
-    Gone are the name of the table, the order of its columns, the other candidates, the rules of
-    the original (their thresholds come from values that may not be released), comparisons with
-    the original but one (how much is kept, in whole percent), the reasons for each column (they
-    may name others), what gives people away, class sizes before and the bins that they decide,
-    private settings and notes; what is told of the sensitive column; and where the sensitive
-    column is not released, its name and the attackers, whose figures reveal how frequent its values
-    are. `table.features` still says how many columns there were. Where rows are left out, figures
-    are in hundredths. For synthetic rows, every figure measured on people is gone, including the
-    numbers of rows and columns of the original. The argument is not changed.
-    """
-    if summary["budget"] is not None:
-        summary = _without_people(summary)
-    summary = as_supported(summary)
-    if summary.get("left_out") is not None:
-        summary = in_hundredths(summary)
-    columns, left_out, classes = _columns(summary), summary.get("left_out"), summary["classes"]
-    sensitive_released = summary["table"]["sensitive"] in [c["name"] for c in columns]
-    return {
-        **summary,
-        "table": _table(summary["table"], sensitive_released),
-        "bits": None if summary["bits"] is None else _kept_alone(summary["bits"]),
-        "close_look": _target_alone(summary["close_look"]),
-        "columns": columns,
-        "methods": [],
-        "factors": [],
-        "candidates": [_alone(c) for c in summary["candidates"] if c["chosen"]],
-        "limits": _limits(summary["limits"]),
-        "measures": [
-            {**m, "original": None} for m in summary["measures"] if m["floor"] is not None
-        ],
-        "attackers": [
-            {**attacker, "everything": None, "strongest_before": False}
-            for attacker in summary["attackers"]
-            if sensitive_released
-        ],
-        "of_hundred": [],
-        "finalists": [],
-        "same_sensitive": None,
-        "classes": classes and {**classes, "bins": classes["bins_released"], "bins_released": []},
-        "giveaways": None,
-        "rules": None,
-        "kept_private": [],
-        "left_out": left_out and {"words": left_out["public"], "public": left_out["public"]},
-        "recipe": {"public": summary["recipe"]["public"], "private": []},
-        "notes": [n for n in summary["notes"] if n["public"]],
-    }
-
-
-def _without_people(summary: Summary) -> Summary:
-    rows = summary["table"]["rows_released"]
-    unmeasured: Any = {
-        "performance": 0.0,
-        "performance_interval": None,
-        "pbi": 0.0,
-        "pbi_interval": None,
-    }
-    return {
-        **summary,
-        "table": {
-            **summary["table"],
-            "who": "",
-            "rows": rows,
-            "people": rows,
-            "features": sum(c["fate"] in KEPT_FATES[:-1] for c in summary["columns"]),
-        },
-        "bits": None,
-        "close_look": None,
-        "columns": [c for c in summary["columns"] if c["fate"] in KEPT_FATES],
-        "candidates": [{**c, **unmeasured} for c in summary["candidates"]],
-        "limits": {**summary["limits"], "guessing_performance": 0.0, "guessing_pbi": 0.0},
-        "measures": [],
-        "attackers": [],
-        "classes": None,
-    }
-
-
-def _table(table: TableFacts, sensitive_released: bool) -> TableFacts:
-    return {
-        **table,
-        "name": "",
-        "who": "",
-        "unlisted": 0,
-        "rows": table["rows_released"],
-        "people": table["people_released"],
-        "sensitive": table["sensitive"] if sensitive_released else None,
-    }
-
-
-def _columns(summary: Summary) -> list[ColumnFate]:
-    """The released columns by name, the target last, as in the file."""
-    leaving: list[ColumnFate] = [
-        {**c, "why": "", "shares": None} for c in summary["columns"] if c["fate"] in KEPT_FATES
-    ]
-    for column in leaving:
-        if "ladder" in column:  # how to read it, and nothing about what else could have been
-            column["ladder"] = {
-                **column["ladder"],
-                "levels": 0,
-                "rungs": [],
-                "stability": None,
-            }
-    return sorted(leaving, key=lambda c: (c["fate"] == "target", c["name"]))
-
-
-def _alone(candidate: CandidateFacts) -> CandidateFacts:
-    found: CandidateFacts = {**candidate, "features": sorted(candidate["features"]), "name": ""}
-    found |= {"differs": "", "values": {}, "ranks": {}, "score": 0.0, "place": 0, "region": None}
-    found |= {"kept": 0.0, "kept_interval": None, "told": None, "told_interval": None}
-    found |= {"worth": (0.0, 0.0), "pbi": 0.0, "pbi_interval": None}
-    return {**found, "on_front": False}
-
-
-def _kept_alone(bits: BitsFacts) -> BitsFacts:
-    found: BitsFacts = {**bits, "kept": in_hundredths(bits["kept"])}
-    found |= {"told": None, "telling": None, "tells": False, "weak": False}
-    return {**found, "caution": 0.0, "cautions": [], "winners": [], "one_more": None, "waves": []}
-
-
-def _target_alone(look: CloseLookFacts | None) -> CloseLookFacts | None:
-    if look is None:
-        return None
-    return {"target": {**look["target"], "share": None}, "sensitive": None}
-
-
-def _limits(limits: LimitLines) -> LimitLines:
-    private: Any = dict.fromkeys(("min_kept", "max_told", "max_pbi", "min_performance"))
-    return {**limits, **private, "guessing_pbi": 0.0}

@@ -7,26 +7,16 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import Literal
 
-from tamis.analyse.summary import (
-    KEPT_FATES,
-    CandidateFacts,
-    ClassBin,
-    ColumnFate,
-    RuleDamage,
-    Rules,
-    Summary,
-)
-from tamis.analyse.summary_parts import (
-    Attacker,
-    CloseLookFacts,
-    FigureFacts,
-    GroupFacts,
-    GuessedFacts,
-    OfHundred,
-    Reached,
-)
+from tamis.analyse import Analysis
+from tamis.analyse.attack_shares import AttackerRate, OfHundred, Reached
+from tamis.analyse.candidates import CandidateFacts
+from tamis.analyse.column_fates import KEPT_FATES, ColumnFate
+from tamis.analyse.crowds import ClassBin
+from tamis.analyse.guessed_columns import CloseLookFacts, GroupFacts, GuessedFacts
+from tamis.analyse.usefulness import RuleDamage, Rules
 from tamis.charts import Scale, around
 from tamis.errors import plural
+from tamis.evaluate.figure import Figure
 from tamis.publish.figures import (
     NONE,
     ONE,
@@ -55,70 +45,70 @@ class SuccessRates:
     floor: float | None
 
 
-def usefulness(summary: Summary) -> SuccessRates | None:
+def usefulness(summary: Analysis) -> SuccessRates | None:
     """Accuracy in predicting the target, on rows never seen where the scorecard has it.
 
     None where it must not be shown: recipients of synthetic rows get no figures about people.
     """
-    for measure in summary["measures"]:
-        if measure["key"] == "performance":
-            return SuccessRates(measure["released"], measure["original"], measure["floor"])
-    if summary["budget"] is not None:
+    for measure in summary.measures:
+        if measure.key == "performance":
+            return SuccessRates(measure.released, measure.original, measure.floor)
+    if summary.budget is not None:
         return None
-    chosen = next(c["performance"] for c in summary["candidates"] if c["chosen"])
-    whole = next((c["performance"] for c in summary["candidates"] if c["baseline"]), None)
-    return SuccessRates(chosen, whole, summary["limits"]["guessing_performance"])
+    chosen = next(c.performance.value for c in summary.candidates if c.chosen)
+    whole = next((c.performance.value for c in summary.candidates if c.baseline), None)
+    return SuccessRates(chosen, whole, summary.limits.guessing_performance)
 
 
-def unit_of_shares(summary: Summary) -> Unit:
+def unit_of_shares(summary: Analysis) -> Unit:
     """What shares of held-out rows are about: people only where each row is one."""
-    known = summary["unit"] == "people" and summary["table"]["people"] == summary["table"]["rows"]
+    known = summary.unit == "people" and summary.table.people == summary.table.rows
     return "people" if known else "rows"
 
 
-def target_is_secret(summary: Summary) -> bool:
+def target_is_secret(summary: Analysis) -> bool:
     """Whether the sensitive column is the target, which every release has."""
-    return summary["table"]["sensitive"] == summary["table"]["target"]
+    return summary.table.sensitive == summary.table.target
 
 
-def class_bins(summary: Summary) -> list[ClassBin]:
+def class_bins(summary: Analysis) -> list[ClassBin]:
     """Class sizes that occur, and those to avoid, which get a line in any case."""
-    classes = summary["classes"]
+    classes = summary.classes
     if classes is None:
         return []
-    k = classes["k"]
-    return [b for b in classes["bins"] if any(counts(b, summary)) or (b["high"] or k) < k]
+    k = classes.k
+    return [b for b in classes.bins if any(counts(b, summary)) or (b.high or k) < k]
 
 
-def counts(bin: ClassBin, summary: Summary) -> list[int]:
+def counts(bin: ClassBin, summary: Analysis) -> list[int]:
     """What a line of class sizes counts; what attackers know only where something is known."""
-    exposure = summary["exposure"]
+    exposure = summary.exposure
     known = exposure is not None and bool(exposure["known"]["columns"])
-    return [bin["before"] or 0, bin["after"] if known else 0, bin["everything"]]
+    return [bin.before or 0, bin.after if known else 0, bin.everything]
 
 
-def alike(summary: Summary) -> list[str]:
+def alike(summary: Analysis) -> list[str]:
     """Which groups share the target and, for the holder, the sensitive value, in words."""
-    exposure, table = summary["exposure"], summary["table"]
+    exposure, table = summary.exposure, summary.table
     if exposure is None:
         return []
-    found = [alike_words(exposure["same_target"], table["target"], exposure)]
-    if summary["same_sensitive"] is not None and table["sensitive"] is not None:
-        found.append(alike_words(summary["same_sensitive"], table["sensitive"], exposure))
+    found = [alike_words(exposure["same_target"], table.target, exposure)]
+    if summary.same_sensitive is not None and table.sensitive is not None:
+        found.append(alike_words(summary.same_sensitive, table.sensitive, exposure))
     return [words for words in found if words]
 
 
-def strongest(attackers: Sequence[Attacker]) -> Attacker | None:
+def strongest(attackers: Sequence[AttackerRate]) -> AttackerRate | None:
     """The strongest on the release, beside whoever is strongest with every column.
 
     These may be two attackers: the breach increase compares the best that any of them does.
     """
-    found = next((a for a in attackers if a["strongest"]), None)
-    if found is None or found["everything"] is None:
+    found = next((a for a in attackers if a.strongest), None)
+    if found is None or found.everything is None:
         return found
-    known = [a for a in attackers if a["everything"] is not None]
-    best = max(known, key=lambda a: (a.get("strongest_before", False), a["everything"]))
-    return {**found, "everything": best["everything"]}
+    known = [a for a in attackers if a.everything is not None]
+    best = max(known, key=lambda a: (a.strongest_before, a.everything))
+    return replace(found, everything=best.everything)
 
 
 def beside(value: float, other: float) -> str:
@@ -135,40 +125,40 @@ def beside(value: float, other: float) -> str:
 
 def kept(columns: Sequence[ColumnFate]) -> list[ColumnFate]:
     """The columns that leave, the target last."""
-    leaving = [c for c in columns if c["fate"] in KEPT_FATES]
-    return sorted(leaving, key=lambda c: c["fate"] == "target")
+    leaving = [c for c in columns if c.fate in KEPT_FATES]
+    return sorted(leaving, key=lambda c: c.fate == "target")
 
 
 def held(columns: Sequence[ColumnFate]) -> list[ColumnFate]:
     """The columns that stay."""
-    return [c for c in columns if c["fate"] not in KEPT_FATES]
+    return [c for c in columns if c.fate not in KEPT_FATES]
 
 
 def rule_words(rule: RuleDamage) -> str:
     """What happened to a rule, in one sentence without the names and labels in it."""
-    if rule["state"] == "lost":
+    if rule.state == "lost":
         return "It uses a column that is held back, so it can no longer be checked."
-    if rule["state"] == "emptied":
+    if rule.state == "emptied":
         return "No row of the release matches it any more."
     held_true = ""
-    if rule["share_before"] is not None and rule["share_after"] is not None:
-        before, after = percent(rule["share_before"]), percent(rule["share_after"])
+    if rule.share_before is not None and rule.share_after is not None:
+        before, after = percent(rule.share_before), percent(rule.share_after)
         held_true = f": it was right {before} of the time and is now right {after} of the time"
     return {
         "flipped": "It now points to another label",
         "weakened": "It still points to the same label, but less clearly",
         "kept": "It holds as before",
-    }[rule["state"]] + f"{held_true}."
+    }[rule.state] + f"{held_true}."
 
 
 def rules_words(rules: Rules) -> str:
     """How many rules met which fate, leaving out fates that none met."""
     parts = [
-        (rules["kept"], "still holds", "still hold"),
-        (rules["weakened"], "is weaker", "are weaker"),
-        (rules["flipped"], "points to another label", "point to another label"),
-        (rules["emptied"], "matches no row any more", "match no row any more"),
-        (rules["lost"], "can no longer be checked", "can no longer be checked"),
+        (rules.kept, "still holds", "still hold"),
+        (rules.weakened, "is weaker", "are weaker"),
+        (rules.flipped, "points to another label", "point to another label"),
+        (rules.emptied, "matches no row any more", "match no row any more"),
+        (rules.lost, "can no longer be checked", "can no longer be checked"),
     ]
     said = [plural(amount, one, many) for amount, one, many in parts if amount]
     return said[0] if len(said) == 1 else f"{', '.join(said[:-1])} and {said[-1]}"
@@ -186,19 +176,19 @@ class Track:
     words: str
 
 
-def tracks(attackers: Sequence[Attacker]) -> tuple[list[Track], list[tuple[str, str]]]:
+def tracks(attackers: Sequence[AttackerRate]) -> tuple[list[Track], list[tuple[str, str]]]:
     """The marks of each attacker on one shared line, and the ticks of that line."""
     if not attackers:
         return [], []
-    figures = [v for a in attackers for v in (a["guessing"], a["released"], a["everything"])]
-    ends = [v for a in attackers if a["interval"] for v in _ends(a)]
+    figures = [v for a in attackers for v in (a.guessing, a.released, a.everything)]
+    ends = [v for a in attackers if a.interval for v in _ends(a)]
     low, high = around([v for v in [*figures, *ends] if v is not None], 0.08)
     place = Scale(max(low, 0.0), min(high, 1.0), 0, 100)
     marks = [
         Track(
-            guessing=_length(place(a["guessing"])),
-            everything=None if a["everything"] is None else _length(place(a["everything"])),
-            released=_length(place(a["released"])),
+            guessing=_length(place(a.guessing)),
+            everything=None if a.everything is None else _length(place(a.everything)),
+            released=_length(place(a.released)),
             low=_length(place(_ends(a)[0])),
             high=_length(place(_ends(a)[1])),
             words=_attacker_words(a),
@@ -208,17 +198,17 @@ def tracks(attackers: Sequence[Attacker]) -> tuple[list[Track], list[tuple[str, 
     return marks, [(_length(place(t)), f"{100 * t:g}%") for t in place.ticks(4)]
 
 
-def _attacker_words(attacker: Attacker) -> str:
-    words = f"right for {in_100(attacker['released'])} from the release"
-    if attacker["everything"] is not None:
-        words += f", {in_100(attacker['everything'])} from everything"
-    return f"{words}, {in_100(attacker['guessing'])} by guessing"
+def _attacker_words(attacker: AttackerRate) -> str:
+    words = f"right for {in_100(attacker.released)} from the release"
+    if attacker.everything is not None:
+        words += f", {in_100(attacker.everything)} from everything"
+    return f"{words}, {in_100(attacker.guessing)} by guessing"
 
 
-def _ends(attacker: Attacker) -> tuple[float, float]:
+def _ends(attacker: AttackerRate) -> tuple[float, float]:
     """Both ends of the interval; the figure itself where there is none."""
-    ends = attacker["interval"]
-    return (ends["low"], ends["high"]) if ends else (attacker["released"], attacker["released"])
+    ends = attacker.interval
+    return (ends.low, ends.high) if ends else (attacker.released, attacker.released)
 
 
 def _length(value: float) -> str:
@@ -258,7 +248,7 @@ Cell = Callable[[GuessedFacts], LookCell]
 
 def look_rows(look: CloseLookFacts, unit: Unit, k: int) -> list[LookRow]:
     """The lines of a close look, without those that are empty for every column."""
-    guessed = [found for found in (look["target"], look["sensitive"]) if found is not None]
+    guessed = [found for found in (look.target, look.sensitive) if found is not None]
     rows = [
         LookRow(label.format(one=ONE[unit]), sentence.format(unit=unit), [cell(g) for g in guessed])
         for label, sentence, cell in [*_overall(len(guessed) > 1), *_surest(guessed[0]), *_few(k)]
@@ -271,52 +261,52 @@ def _overall(both: bool) -> list[tuple[str, str, Cell]]:
         (
             "Kept, and told" if both else "Kept",
             "The share of what these learners make of all columns.",
-            lambda found: _share(found["share"]),
+            lambda found: _share(found.share),
         ),
         (
             "Correct",
             "How often the most likely value is the true one.",
             lambda found: replace(
-                _share(found["accuracy"]),
-                beside=f"{_beside(found, 'accuracy')}, guessing {percent(found['guessing'])}",
+                _share(found.accuracy),
+                beside=f"{_beside(found, 'accuracy')}, guessing {percent(found.guessing)}",
             ),
         ),
         (
             "Telling values apart (AUC)",
             "How often one of the {unit} with a value is ranked above one without; 50% by chance.",
-            lambda found: replace(_share(found["auc"]), beside=_beside(found, "auc")),
+            lambda found: replace(_share(found.auc), beside=_beside(found, "auc")),
         ),
     ]
 
 
-def _share(figure: FigureFacts | None) -> LookCell:
+def _share(figure: Figure | None) -> LookCell:
     if figure is None:
         return LookCell(NONE)
-    return LookCell(percent(figure["value"]), interval(figure["interval"]))
+    return LookCell(percent(figure.value), interval(figure.interval))
 
 
 def _beside(found: GuessedFacts, measure: Literal["accuracy", "auc"]) -> str:
-    figure = found["beside"][measure]
-    return "" if figure is None else f"{found['beside']['name']} {percent(figure['value'])}"
+    figure: Figure | None = getattr(found.beside, measure)
+    return "" if figure is None else f"{found.beside.name} {percent(figure.value)}"
 
 
 def _surest(looked_at: GuessedFacts) -> list[tuple[str, str, Cell]]:
     return [
         (
-            f"The surest {percent(each['part'], 0)}",
+            f"The surest {percent(each.part, 0)}",
             "Of the {unit} held most likely to have the rarest value, how many have it; and how "
             "many of all who have it are among them.",
             lambda found, at=at: _right_and_found(found, at),  # type: ignore[misc]
         )
-        for at, each in enumerate(looked_at["surest"])
+        for at, each in enumerate(looked_at.surest)
     ]
 
 
 def _right_and_found(found: GuessedFacts, at: int) -> LookCell:
-    if at >= len(found["surest"]):
+    if at >= len(found.surest):
         return LookCell(NONE)
-    each = found["surest"][at]
-    right, of_all = _share(each["precision"]), _share(each["recall"])
+    each = found.surest[at]
+    right, of_all = _share(each.precision), _share(each.recall)
     if NONE in (right.value, of_all.value):
         return LookCell(NONE, "too few to say")
     return replace(right, beside=f"{of_all.value} of all ({of_all.range})")
@@ -329,20 +319,20 @@ def _few(k: int) -> list[tuple[str, str, Cell]]:
             "The {unit} whose true value is held at least 95% likely with the release, and was not "
             "without it.",
             lambda found: (
-                LookCell(f"fewer than {k}") if found["known"] is None else _share(found["known"])
+                LookCell(f"fewer than {k}") if found.known is None else _share(found.known)
             ),
         ),
         (
             "The group about whom most is told",
             "Of groups of {unit} alike in what attackers may know: how many times likelier the "
             "true value is than without the release.",
-            lambda found: _group(found["group"]),
+            lambda found: _group(found.group),
         ),
         (
             "The {one} about whom most is told",
             "How many times likelier the true value is than without the release, for single "
             "{unit}; below it the next four.",
-            lambda found: _largest(found["largest"]),
+            lambda found: _largest(found.largest),
         ),
     ]
 
@@ -350,12 +340,12 @@ def _few(k: int) -> list[tuple[str, str, Cell]]:
 def _group(found: GroupFacts | None) -> LookCell:
     if found is None:
         return LookCell(NONE)
-    gain, ends = found["gain"], found["gain"]["interval"]
-    around = f"{number_of_times(ends['low'])} to {times(ends['high'])}" if ends else ""
-    return LookCell(times(gain["value"]), around, f"a group of {count(found['people'])}")
+    gain, ends = found.gain, found.gain.interval
+    around = f"{number_of_times(ends.low)} to {times(ends.high)}" if ends else ""
+    return LookCell(times(gain.value), around, f"a group of {count(found.people)}")
 
 
-def _largest(gains: list[float]) -> LookCell:
+def _largest(gains: Sequence[float]) -> LookCell:
     if not gains:
         return LookCell(NONE)
     return LookCell(times(gains[0]), ", ".join(number_of_times(gain) for gain in gains[1:]))
@@ -398,18 +388,18 @@ FROM_KNOWN = "From what attackers are assumed to know, an attacker names the tru
 """Where the secret is the target, which is released."""
 
 
-def hundred_rows(facts: list[OfHundred], k: int, target_is_secret: bool) -> list[HundredRow]:
+def hundred_rows(facts: Sequence[OfHundred], k: int, target_is_secret: bool) -> list[HundredRow]:
     """The picture, row by row."""
     rows = []
     for each in facts:
-        title, sentence = TITLES[each["attack"]]
-        if target_is_secret and each["attack"] == "guessed":
+        title, sentence = TITLES[each.attack]
+        if target_is_secret and each.attack == "guessed":
             sentence = FROM_KNOWN
-        least = ceil(100 * k / each["people"]) if each["people"] else 100
+        least = ceil(100 * k / each.people) if each.people else 100
         fields = [
-            _dots("With this release", each["released"], least),
-            _dots("With everything", each["everything"], least),
-            _dots("By guessing", each["guessing"], least),
+            _dots("With this release", each.released, least),
+            _dots("With everything", each.everything, least),
+            _dots("By guessing", each.guessing, least),
         ]
         rows.append(HundredRow(title, sentence, fields))
     return rows
@@ -428,23 +418,30 @@ class Finalist:
     guessed: str
 
 
-def finalists(summary: Summary) -> list[Finalist]:
+def finalists(summary: Analysis) -> list[Finalist]:
     """The chosen release and those that came next; empty where no other was attacked."""
-    others, first = summary.get("finalists", []), {e["attack"]: e for e in summary["of_hundred"]}
+    others, first = summary.finalists, {e.attack: e for e in summary.of_hundred}
     if not others:
         return []
-    chosen = next(c for c in summary["candidates"] if c["chosen"])
+    chosen = next(c for c in summary.candidates if c.chosen)
     mine = [first.get("found"), first.get("guessed")]
-    tried = {chosen["name"]: [(e["released"], e["people"]) if e else (None, 0) for e in mine]}
-    tried |= {e["name"]: list(zip((e["found"], e["guessed"]), e["people"])) for e in others}
-    known = {c["name"]: c for c in summary["candidates"]}
-    return [_finalist(known[name], shares, summary["k"]) for name, shares in tried.items()]
+    tried = {chosen.name: [(e.released, e.people) if e else (None, 0) for e in mine]}
+    tried |= {e.name: list(zip((e.found, e.guessed), e.people)) for e in others}
+    known = {c.name: c for c in summary.candidates}
+    return [_finalist(known[name], shares, summary.k) for name, shares in tried.items()]
 
 
 def _finalist(candidate: CandidateFacts, tried: list[tuple[float | None, int]], k: int) -> Finalist:
     found, guessed = (_amount(share, people, k) for share, people in tried)
-    name, chosen, columns = candidate["name"], candidate["chosen"], candidate["size"]
-    return Finalist(name, chosen, columns, candidate["kept"], candidate["told"], found, guessed)
+    return Finalist(
+        candidate.name,
+        candidate.chosen,
+        candidate.size,
+        candidate.kept.value,
+        None if candidate.told is None else candidate.told.value,
+        found,
+        guessed,
+    )
 
 
 def _amount(share: float | None, people: int, k: int) -> str:
@@ -493,13 +490,13 @@ class ColumnGroup:
 def column_groups(columns: Sequence[ColumnFate]) -> list[ColumnGroup]:
     """Columns by their reason; the reason of the column that teaches most comes first.
 
-    >>> columns = [{"name": n, "fate": "released", "why": w} for n, w in ["aX", "bY", "cX"]]
+    >>> columns = [ColumnFate(name=n, fate="released", why=w) for n, w in ["aX", "bY", "cX"]]
     >>> [(group.why, group.amount) for group in column_groups(columns)]
     [('X', 2), ('Y', 1)]
     """
     reasons: dict[str, list[ColumnFate]] = {}
     for column in sorted(columns, key=lambda c: -_teaches(c)):
-        reasons.setdefault(column["why"], []).append(column)
+        reasons.setdefault(column.why, []).append(column)
     return [
         ColumnGroup(why, len(some), some[:SHOWN_FIRST], some[SHOWN_FIRST:SHOWN_COLUMNS])
         for why, some in reasons.items()
@@ -508,5 +505,4 @@ def column_groups(columns: Sequence[ColumnFate]) -> list[ColumnGroup]:
 
 def _teaches(column: ColumnFate) -> float:
     """What a column teaches alone; columns that are no features come last."""
-    shares = column.get("shares")
-    return -1.0 if shares is None else shares["teaches"]
+    return -1.0 if column.shares is None else column.shares.teaches

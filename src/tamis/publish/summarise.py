@@ -1,20 +1,14 @@
-"""An analysis with what was measured on the written file: the plain dict that reports show."""
+"""An analysis with what was measured on the written file, which is all that reports show."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from tamis.analyse import Analysis
 from tamis.analyse.column_fates import with_values
-from tamis.analyse.summary import (
-    SCHEMA_VERSION,
-    BudgetFacts,
-    PromiseFacts,
-    RecipeFacts,
-    Setting,
-    Summary,
-)
+from tamis.analyse.written import BudgetFacts, PromiseFacts, RecipeFacts, Setting
 from tamis.flow import Outcome
 from tamis.publish.layout import PRIVATE, RECIPE
 from tamis.publish.manifest import versions
@@ -29,73 +23,53 @@ def summarise(
     manifest: dict[str, Any],
     origin: dict[str, Any],
     diverse: Sequence[dict[str, Any]],
-) -> Summary:
-    """Everything that the reports show.
+) -> Analysis:
+    """The analysis with what the written file tells.
 
     The manifest has the promises as measured from the written file, `origin` says how the table was
     read, and `diverse` what was reached of l and t, where only the holder may know.
     """
     coarser = {c["name"]: c["coarser"] for c in manifest["columns"] if "coarser" in c}
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "tamis_version": versions()["tamis"],
-        "made": manifest["date"],
-        "k": outcome.settings.k,
-        "unit": outcome.table.unit,
-        "table": {**analysis.table, "name": str(origin.get("name") or analysis.table["name"])},
-        "bits": analysis.bits,
-        "close_look": analysis.close_look,
-        "columns": with_values(analysis.columns, coarser),
-        "methods": analysis.methods,
-        "factors": analysis.factors,
-        "candidates": analysis.candidates,
-        "limits": analysis.limits,
-        "measures": analysis.measures,
-        "attackers": analysis.attackers,
-        "of_hundred": analysis.of_hundred,
-        "finalists": analysis.finalists,
-        "exposure": analysis.exposure,
-        "same_sensitive": analysis.same_sensitive,
-        "classes": analysis.classes,
-        "giveaways": analysis.giveaways,
-        "rules": analysis.rules,
-        "promises": [
+    return replace(
+        analysis,
+        made=manifest["date"],
+        table=replace(analysis.table, name=str(origin.get("name") or analysis.table.name)),
+        columns=with_values(analysis.columns, coarser),
+        promises=(
             *_promises(outcome, manifest),
             *map(_diverse, manifest.get("diversity", ())),
             *_present(manifest.get("presence")),
-        ],
-        "kept_private": [_diverse(entry) for entry in diverse],
-        "not_promised": list(manifest["not_promised"]),
-        "left_out": analysis.left_out,
-        "recipe": _recipe(outcome, manifest, origin),
-        "budget": _budget(manifest.get("budget")),
-        "notes": analysis.notes,
-    }
+        ),
+        kept_private=tuple(map(_diverse, diverse)),
+        not_promised=tuple(manifest["not_promised"]),
+        recipe=_recipe(outcome, manifest, origin),
+        budget=_budget(manifest.get("budget")),
+    )
 
 
 def _promises(outcome: Outcome, manifest: dict[str, Any]) -> list[PromiseFacts]:
     kept = outcome.release.promises
     return [
-        {
-            "key": entry["key"],
-            "claim": entry["claim"],
-            "measured": measured_words(promise, entry["measured"], entry["unit"]),
-            "value": float(entry["measured"]),
-            "limit": float(entry["at_least"]),
-        }
+        PromiseFacts(
+            key=entry["key"],
+            claim=entry["claim"],
+            measured=measured_words(promise, entry["measured"], entry["unit"]),
+            value=float(entry["measured"]),
+            limit=float(entry["at_least"]),
+        )
         for promise, entry in zip(kept, manifest["promises"])
     ]
 
 
 def _diverse(entry: dict[str, Any]) -> PromiseFacts:
     asked = next((entry[w] for w in ("c", "at_least", "at_most", "below") if entry.get(w)), 0.0)
-    return {
-        "key": entry["key"],
-        "claim": entry_claim(entry),
-        "measured": reached_words(entry),
-        "value": float(entry["measured"]),
-        "limit": float(asked or 0.0),
-    }
+    return PromiseFacts(
+        key=entry["key"],
+        claim=entry_claim(entry),
+        measured=reached_words(entry),
+        value=float(entry["measured"]),
+        limit=float(asked or 0.0),
+    )
 
 
 def _present(entry: dict[str, Any] | None) -> list[PromiseFacts]:
@@ -105,48 +79,48 @@ def _present(entry: dict[str, Any] | None) -> list[PromiseFacts]:
     most = float(entry["at_most"])
     measured = "within that, by the holder's register"
     claim = presence_claim(entry)
-    return [
-        {"key": entry["key"], "claim": claim, "measured": measured, "value": most, "limit": most}
-    ]
+    return [PromiseFacts(key=entry["key"], claim=claim, measured=measured, value=most, limit=most)]
 
 
 def _budget(spent: dict[str, Any] | None) -> BudgetFacts | None:
     if spent is None:
         return None
-    return {
-        "epsilon": spent["epsilon"],
-        "delta": spent["delta"],
-        "claim": budget_claim(spent),
-        "spent": budget_words(spent),
-    }
+    return BudgetFacts(
+        epsilon=spent["epsilon"],
+        delta=spent["delta"],
+        claim=budget_claim(spent),
+        spent=budget_words(spent),
+    )
 
 
 def _recipe(outcome: Outcome, manifest: dict[str, Any], origin: dict[str, Any]) -> RecipeFacts:
     parameters = manifest["method"]["parameters"]
     options = ", ".join(f"{name} {value}" for name, value in parameters.items())
     file = manifest["file"]
-    public: list[Setting] = [
-        {"label": "Method", "value": " ".join(filter(None, (manifest["method"]["name"], options)))},
-        {"label": "Made with", "value": f"tamis {versions()['tamis']}"},
-        {"label": f"SHA-256 of {file['name']}", "value": file["sha256"]},
+    method = " ".join(filter(None, (manifest["method"]["name"], options)))
+    public = [
+        Setting(label="Method", value=method),
+        Setting(label="Made with", value=f"tamis {versions()['tamis']}"),
+        Setting(label=f"SHA-256 of {file['name']}", value=file["sha256"]),
     ]
     if budget := manifest.get("budget"):
         words = str(budget["neighbours_in_words"])
-        public.insert(1, {"label": "Neighbours", "value": words})
-    private: list[Setting] = [
-        {"label": "Seed", "value": str(outcome.settings.seed)},
+        public.insert(1, Setting(label="Neighbours", value=words))
+    private = [
+        Setting(label="Seed", value=str(outcome.settings.seed)),
         *([] if outcome.settings.secret is None else [_SECRET]),
-        {"label": "Reproduce the same bytes", "value": _again(outcome)},
+        Setting(label=AGAIN, value=_again(outcome)),
     ]
     if origin.get("path"):
-        private.insert(0, {"label": "Made from", "value": str(origin["path"])})
-    return {"public": public, "private": private}
+        private.insert(0, Setting(label="Made from", value=str(origin["path"])))
+    return RecipeFacts(public=tuple(public), private=tuple(private))
 
 
-_SECRET: Setting = {
-    "label": "Secret that values were altered by",
-    "value": f"in {PRIVATE}/{RECIPE}; whoever has it can undo what was altered",
-}
+_SECRET = Setting(
+    label="Secret that values were altered by",
+    value=f"in {PRIVATE}/{RECIPE}; whoever has it can undo what was altered",
+)
+AGAIN = "Reproduce the same bytes"
 
 
 def _again(outcome: Outcome) -> str:

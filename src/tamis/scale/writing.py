@@ -16,7 +16,7 @@ from typing import IO, Any
 import polars as pl
 
 from tamis.analyse import Analysis, analyse
-from tamis.analyse.summary import Setting, Summary
+from tamis.analyse.notes import Note
 from tamis.engine import estimated_bytes, free_memory
 from tamis.engine.backend import DuckDB, Engine, Polars
 from tamis.engine.cells import count_cells
@@ -33,7 +33,7 @@ from tamis.publish.layout import (
 from tamis.publish.manifest import Bound, manifest, promise_entry, with_bounds
 from tamis.publish.promises import not_promised
 from tamis.publish.secret_groups import numbered_secrets
-from tamis.publish.summarise import summarise
+from tamis.publish.summarise import AGAIN, summarise
 from tamis.publish.verify import verify
 from tamis.scale.coarse import plain_kind
 from tamis.scale.exposure import ReleasedRows, stated_groups
@@ -332,22 +332,18 @@ def _about_all_rows(found: LargeOutcome, analysis: Analysis) -> Analysis:
     )
     return replace(
         analysis,
-        table={
-            **analysis.table,
-            "rows": rows,
-            "rows_released": rows,
-            "people": people,
-            "people_released": people,
-        },
+        table=replace(
+            analysis.table, rows=rows, rows_released=rows, people=people, people_released=people
+        ),
         exposure=exposure,
         same_sensitive=None,
         classes=None,
-        notes=[{"level": "note", "text": note, "public": True}, *analysis.notes],
+        notes=(Note(level="note", text=note, public=True), *analysis.notes),
     )
 
 
-def _again(summary: Summary) -> Summary:
+def _again(summary: Analysis) -> Analysis:
     """A summary that says how to reproduce what was made beyond memory."""
-    again: Setting = {"label": "Reproduce the same bytes", "value": "run the same command again"}
-    private = [again if s["label"] == again["label"] else s for s in summary["recipe"]["private"]]
-    return {**summary, "recipe": {**summary["recipe"], "private": private}}
+    how = "run the same command again"
+    private = (replace(s, value=how) if s.label == AGAIN else s for s in summary.recipe.private)
+    return replace(summary, recipe=replace(summary.recipe, private=tuple(private)))

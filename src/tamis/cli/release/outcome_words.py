@@ -30,6 +30,7 @@ def print_outcome(
 ) -> None:
     """What was released, what is promised, and where the report is; `more` is added to the JSON."""
     if as_json:
+        from tamis.analyse.records import as_plain
         from tamis.publish.bundle import recipe_forms
         from tamis.publish.layout import NAME, read_json
 
@@ -41,8 +42,8 @@ def print_outcome(
                 "features": list(outcome.release.features),
                 "forms": recipe_forms(outcome.release),
                 "manifest": read_json(out / NAME),
-                "candidates": analysis.candidates,
-                "methods": analysis.methods,
+                "candidates": as_plain(analysis.candidates),
+                "methods": as_plain(analysis.methods),
                 "unlabelled": outcome.table.unlabelled,
                 **_population(outcome),
                 **(more or {}),
@@ -203,8 +204,8 @@ def _left_out(outcome: Outcome, analysis: Analysis) -> list[str]:
     found = analysis.left_out
     if found is None:
         return []
-    warnings = [f"Warning: {words}" for words in found.get("warnings", ())]
-    return [found["words"], *lost_group_lines(found.get("groups", ()), outcome.release), *warnings]
+    warnings = [f"Warning: {words}" for words in found.warnings or ()]
+    return [found.words, *lost_group_lines(found.groups or (), outcome.release), *warnings]
 
 
 def _alone(outcome: Outcome, analysis: Analysis) -> list[str]:

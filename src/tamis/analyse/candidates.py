@@ -1,0 +1,237 @@
+"""Every release that was compared, what counted in the choice, and the limits it was made under."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from tamis.analyse.records import as_plain
+from tamis.catalogue.measures import FACTORS, MEASURES, ShownAs
+from tamis.evaluate.figure import Figure
+from tamis.evaluate.scorecard import Row
+from tamis.flow import Outcome
+from tamis.propose.names import differences
+from tamis.rank.evaluation import Evaluation, pareto_front
+from tamis.select.breach.candidate import region
+
+Region = Literal["I", "II", "III", "IV"]
+NOTHING = Figure(0.0)
+"""Of what was not measured."""
+FIGURES = ("performance", "kept", "told", "pbi")
+"""Those of a candidate that have an interval."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Factor:
+    """One thing that counts in the choice."""
+
+    key: str
+    """Its name in `CandidateFacts.values` and `ranks`."""
+    label: str
+    """As a reader sees it: "Usefulness"."""
+    direction: Literal["max", "min"]
+    weight: float
+    """As used; 0 drops the factor."""
+    shown_as: ShownAs
+    """`share` 0.73 as 73.0%, `change` -0.011 as -1.1%, `count` as a whole number."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CandidateFacts:
+    """One release that was compared with the others."""
+
+    name: str
+    """Short and unique on the page: "plas + mass", "everything"."""
+    features: tuple[str, ...]
+    method: str
+    """The name of the method that proposed it."""
+    performance: Figure
+    """Accuracy in predicting the target, on rows that played no part in the choice."""
+    kept: Figure
+    """The share kept of what can be learnt about the target, on those rows."""
+    told: Figure | None
+    """The share told of what the table tells about the sensitive column."""
+    worth: tuple[float, float]
+    """Kept and told on the rows used to choose; the page orders by the first less the caution
+    times the second."""
+    pbi: Figure
+    """The increase of the strongest attacker's accuracy over the baseline; below 0 is safer."""
+    size: int
+    """The number of features; the fewest win among equal scores."""
+    region: Region | None
+    """`None` for the baseline."""
+    values: Mapping[str, float] = field(default_factory=dict)
+    """The value in each factor, by its key, on the rows used to choose. The page ranks these again
+    when weights change; what it shows is `performance`, `pbi` and `size`."""
+    ranks: Mapping[str, int] = field(default_factory=dict)
+    """The rank in each factor among the ranked candidates; 1 is the worst."""
+    score: float = 0.0
+    """E(S) under the weights of `factors`."""
+    place: int = 0
+    """1 is the best."""
+    on_front: bool = False
+    """No other ranked candidate is as good in every factor and better in one."""
+    chosen: bool
+    """True for exactly one candidate: what was released."""
+    baseline: bool
+    """True for exactly one candidate: everything released."""
+    ranked: bool = False
+    """Whether it is included in the ranks. One that is not is shown, with `fails`, but never wins;
+    its `ranks` are empty, its `score` and `place` 0."""
+    fails: tuple[str, ...]
+    """The hard limits that it breaks, each in a few words. It may be ranked (the baseline often
+    is) but cannot be chosen. Empty: it can."""
+    differs: str = ""
+    """What is not in all releases alike, in words: "birth: 8 bands; icd10: 8 groups"."""
+
+    def for_recipient(self) -> Self | None:
+        """Of the chosen release alone: its columns, and how well a model predicts from them."""
+        return (
+            None
+            if not self.chosen
+            else replace(
+                self,
+                name="",
+                features=tuple(sorted(self.features)),
+                kept=NOTHING,
+                told=None,
+                worth=(0.0, 0.0),
+                pbi=NOTHING,
+                region=None,
+                values={},
+                ranks={},
+                score=0.0,
+                place=0,
+                on_front=False,
+                differs="",
+            )
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Intervals beside their figures, as the script of the page has them."""
+        found: dict[str, Any] = {}
+        for each in fields(self):
+            part = as_plain(getattr(self, each.name))
+            if each.name not in FIGURES:
+                found[each.name] = part
+                continue
+            found[each.name] = part and part["value"]
+            found[f"{each.name}_interval"] = part and part["interval"]
+        return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class LimitLines:
+    """Lines in the pictures of the candidates."""
+
+    min_kept: float | None
+    max_told: float | None
+    max_pbi: float | None
+    min_performance: float | None
+    guessing_performance: float
+    """Accuracy of always naming the most frequent value of the target."""
+    guessing_pbi: float
+    """PBI of an attacker who always names the most frequent sensitive value."""
+
+    def for_recipient(self) -> Self:
+        private = dict.fromkeys(("min_kept", "max_told", "max_pbi", "min_performance"))
+        return replace(self, **private, guessing_pbi=0.0)  # type: ignore[arg-type]
+
+
+def factor_facts(ranks: Evaluation) -> tuple[Factor, ...]:
+    """What counted, in which direction, with which weight."""
+    found: list[Factor] = []
+    for key, direction in ranks.factors.items():
+        measure = MEASURES[FACTORS.get(key, key)]
+        always = key in FACTORS
+        found.append(
+            Factor(
+                key=key,
+                label=measure.factor_label if always else key.replace("_", " "),
+                direction=direction,
+                weight=ranks.weights[key],
+                shown_as=measure.shown_as if always else "number",
+            )
+        )
+    return tuple(found)
+
+
+def candidate_facts(outcome: Outcome) -> tuple[CandidateFacts, ...]:
+    """Every release that was compared, the baseline first.
+
+    `values` are of the rows that chose, for ranks come from them; all else is as reported.
+    """
+    decision = outcome.decision
+    ranks, ranked = decision.ranks, list(decision.ranked)
+    values = {
+        name: np.array([row.value_for_choice(measure) for row in ranked], dtype=float)
+        for name, measure in decision.measures.items()
+    }
+    front = pareto_front(values, dict(ranks.factors))
+    places = {ranked[i]: place + 1 for place, i in enumerate(ranks.order)}
+    found = []
+    apart = differences(
+        [row.release for row in decision.scorecard.rows if not _is_end(row, outcome)]
+    )
+    for row in decision.scorecard.rows:
+        at = ranked.index(row) if row in places else None
+        candidate = _candidate(outcome, row, apart.get(row.release.name, ""))
+        if at is not None:
+            candidate = replace(
+                candidate,
+                ranked=True,
+                values={name: float(column[at]) for name, column in values.items()},
+                ranks={name: int(r[at]) for name, r in ranks.ranks.items()},
+                score=float(ranks.scores[at]),
+                place=places[row],
+                on_front=bool(front[at]),
+            )
+        found.append(candidate)
+    return tuple(found)
+
+
+def _is_end(row: Row, outcome: Outcome) -> bool:
+    """Whether a release is all columns or none, with which others are only compared."""
+    card = outcome.decision.scorecard
+    return row in (card.baseline, card.floor)
+
+
+def _candidate(outcome: Outcome, row: Row, differs: str) -> CandidateFacts:
+    decision = outcome.decision
+    is_baseline = row is decision.scorecard.baseline
+    kept, told = row.figures["kept"], row.figures["told"]
+    assert kept is not None
+    accuracy, increase = row.value("performance") or 0.0, row.value("pbi") or 0.0
+    gain = accuracy - (decision.scorecard.baseline.value("performance") or 0.0)
+    return CandidateFacts(
+        name=row.release.name,
+        features=tuple(row.release.features),
+        method=row.release.recipe.method,
+        performance=row.figures["performance"] or NOTHING,
+        kept=kept.as_share(),
+        told=told and told.as_share(),
+        worth=(row.value_for_choice("kept") or 0.0, row.value_for_choice("told") or 0.0),
+        pbi=Figure(increase) if is_baseline else row.figures["pbi"] or NOTHING,
+        size=row.release.size,
+        region=None if is_baseline else region(gain, increase),
+        chosen=row is decision.chosen,
+        baseline=is_baseline,
+        fails=tuple(failure.short for failure in decision.failures.get(row.release.name, ())),
+        differs=differs,
+    )
+
+
+def limit_facts(outcome: Outcome) -> LimitLines:
+    """Hard limits, and what guessing alone reaches."""
+    floor = outcome.decision.scorecard.floor
+    return LimitLines(
+        min_kept=outcome.settings.min_kept,
+        max_told=outcome.settings.max_told,
+        max_pbi=outcome.settings.max_pbi,
+        min_performance=outcome.settings.min_performance,
+        guessing_performance=floor.value("performance") or 0.0,
+        guessing_pbi=floor.value("pbi") or 0.0,
+    )
