@@ -16,11 +16,10 @@ from tamis.cli.release.run import Request
 from tamis.cli.table_source import TableSource
 from tamis.datasets import stays
 from tamis.publish.verify import verify
-from tamis.read import FORMATS
 from tamis.serve import PASSING, SERVED
 from tamis.serve.pages import CHECK_WORDS, singling_sets
 from tamis.serve.releasing import learnt_groups
-from tamis.serve.steps import DEMO, ENDINGS
+from tamis.serve.steps import DEMO
 from tamis.settings import Settings
 from tests.publish.conftest import analysis, copy, outcome, published, quick_look
 from tests.serve.running import Server, serving
@@ -37,11 +36,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     with serving(folder, "stays.csv") as found:
         looked_at(found)
         yield found
-
-
-def test_every_format_but_sparse_records_can_be_dropped():
-    tables = {ending for ending, kind in FORMATS.items() if kind not in ("svm", "basket")}
-    assert {*tables, ".gz"} == set(ENDINGS)
 
 
 def test_the_command_follows_the_form_before_it_is_sent(server: Server):

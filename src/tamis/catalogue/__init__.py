@@ -2,6 +2,7 @@
 
 ::
 
+    formats    files that are read
     methods    ways to propose releases
     models     what recipients and attackers may train
     measures   what releases are compared by

@@ -10,6 +10,7 @@ from hashlib import file_digest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tamis.catalogue.formats import SPARSE
 from tamis.errors import InputError
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ class TableSource:
 
         if self.table.startswith(ELSEWHERE):
             return False
-        return bool(self.long) or (self.format or format_of(self.table)) in ("svm", "basket")
+        return bool(self.long) or (self.format or format_of(self.table)) in SPARSE
 
     @property
     def _roles(self) -> dict[str, Any]:

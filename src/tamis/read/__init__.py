@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from tamis.catalogue.formats import FORMATS
 from tamis.errors import InputError, ReadingNote, TamisWarning, listed, listed_as, plural
 from tamis.read.dialect import Dialect
 from tamis.read.frames import (
@@ -32,31 +33,7 @@ from tamis.table import Dictionary, Roles, Table, bare, only
 if TYPE_CHECKING:
     from tamis.binary.records import BinaryTable
 
-__all__ = ["FORMATS", "format_of", "polars_frame", "read_binary", "read_table", "roles_of"]
-
-FORMATS = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-    ".ipc": "arrow",
-    ".svm": "svm",
-    ".libsvm": "svm",
-    ".svmlight": "svm",
-    ".basket": "basket",
-    ".sav": "sav",
-    ".zsav": "sav",
-    ".dta": "dta",
-    ".sas7bdat": "sas",
-    ".xlsx": "excel",
-    ".xlsm": "excel",
-    ".xlsb": "excel",
-    ".xls": "excel",
-    ".ods": "excel",
-}
-"""File extensions and their formats; csv, tsv, svm and basket files may be gzipped."""
+__all__ = ["format_of", "polars_frame", "read_binary", "read_table", "roles_of"]
 
 
 def read_table(

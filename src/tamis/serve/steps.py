@@ -18,6 +18,7 @@ from starlette.responses import (
     StreamingResponse,
 )
 
+from tamis.catalogue.formats import FORMATS, SPARSE
 from tamis.errors import InputError
 from tamis.serve.access import FORM, PostedForm, file_name, read_form, receive_file, same
 from tamis.serve.app_state import AppState
@@ -42,11 +43,8 @@ DEMO = {
 }
 """What the columns of the demo table are."""
 DEMO_ROWS = 3000
-ENDINGS = (
-    *(".csv", ".tsv", ".gz", ".parquet", ".pq", ".arrow", ".feather", ".ipc"),
-    *(".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".sav", ".zsav", ".dta", ".sas7bdat"),
-)
-"""The files that can be dropped: all formats of `tamis.read` but sparse records."""
+ENDINGS = (*(ending for ending, format in FORMATS.items() if format not in SPARSE), ".gz")
+"""The files that can be dropped: all formats but sparse records."""
 
 READING = ("separator", "decimal", "thousands", "dates", "encoding")
 

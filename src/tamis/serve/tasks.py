@@ -19,6 +19,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tamis.catalogue.formats import SPARSE
 from tamis.datasets import stays
 from tamis.errors import InputError, TamisError, TamisWarning
 from tamis.files import written
@@ -69,7 +70,7 @@ def look(source: str, *, made: dict[str, Any] | None = None, **options: Any) -> 
     """
     if made is not None:
         stays(**made).frame.write_csv(source)
-    if format_of(source) in ("svm", "basket"):
+    if format_of(source) in SPARSE:
         raise InputError(
             "this file has sparse 0/1 records, which the pages cannot show column by column; use "
             "tamis release in a terminal"
