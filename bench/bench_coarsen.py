@@ -24,13 +24,15 @@ import numpy as np
 import polars as pl
 
 from bench.ratio import Ratio, show
-from tamis.coarsen.classes import CodedRows, Constraints, coded_rows, grouped_at
+from tamis.coarsen.classes import CodedRows, coded_rows, grouped_at
 from tamis.coarsen.ladder import Ladder
 from tamis.coarsen.ladder_sources import read_ladder
 from tamis.coarsen.lattice import full_domain
 from tamis.coarsen.local import SplitBy, local_classes
 from tamis.coarsen.metrics import metric_named
 from tamis.coarsen.search import coarsened
+from tamis.require import requirements
+from tamis.require.base import Requirements
 from tamis.table import Roles, Table
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
@@ -71,9 +73,9 @@ def rows_of(name: str, sensitive: bool) -> CodedRows:
     )
 
 
-def asked_for(case: dict[str, str]) -> Constraints:
+def asked_for(case: dict[str, str]) -> Requirements:
     kind, number = case["privacy"][2:3], case["privacy"][3:]
-    return Constraints(
+    return requirements(
         k=int(case["k"]),
         l=int(number) if kind == "l" else None,
         t=float(number) if kind == "t" else None,
@@ -87,7 +89,7 @@ def against_arx(repeat: int = 1) -> list[Ratio]:
     tables = {key: rows_of(*key) for key in {(c["table"], c["privacy"] != "k") for c in cases}}
     for rows in tables.values():  # load the compiled kernels, and number the forms: ARX was warm
         more = {} if rows.values is None else {"l": 2, "t": 0.5}
-        full_domain(rows, Constraints(k=5, **more), metric="aecs")  # type: ignore[arg-type]
+        full_domain(rows, requirements(k=5, **more), metric="aecs")
     worst: dict[tuple[str, ...], list[Ratio]] = defaultdict(list)
     for case in cases:
         theirs = max(float(case["cpu_s"]), SMALLEST)
@@ -127,7 +129,7 @@ def whole_lattice() -> None:
     shape = tuple(level + 1 for level in rows.top)
     largest: dict[str, float] = defaultdict(float)
     for at, k in enumerate(known["k"].tolist()):
-        asked = Constraints(k=k)
+        asked = requirements(k=k)
         names = ("discernability", "loss", "entropy")
         metrics = {name: metric_named(name, rows, asked) for name in names}
         for levels in np.ndindex(*shape):
@@ -157,7 +159,7 @@ def against_peers() -> list[Ratio]:
         print("the peers did not run:", run.stderr.strip().splitlines()[-1:])
         return []
     theirs = json.loads(run.stdout.splitlines()[-1])
-    k25, k5 = Constraints(k=25), Constraints(k=5)
+    k25, k5 = requirements(k=25), requirements(k=5)
     leaves = [ladder.hierarchy(frame[c]) for c, ladder in ladders.items()]
     codes = [each.codes for each in leaves]
     widths = [each.hierarchy.leaves for each in leaves]
@@ -204,7 +206,7 @@ def local_accuracy(k: int = 5) -> list[Ratio]:
     found: list[Ratio] = []
     ways: tuple[SplitBy, ...] = ("range", "target")
     for way in ways:
-        local = coarsened(table, ladders, Constraints(k=k), search="local", split_by=way)
+        local = coarsened(table, ladders, requirements(k=k), search="local", split_by=way)
         cells = [spread_cells(local.table.frame[c], leaves[c]) for c in quasi]
         model = LogisticRegression(max_iter=2_000).fit(np.hstack(cells), label[0])
         right = float(model.score(asked, label[1]))

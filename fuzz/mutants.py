@@ -33,7 +33,12 @@ VERIFY = (
     "publish/test_verify_manifest.py",
 )
 TESTS: dict[str, tuple[str, ...]] = {
-    "requirements.py": ("test_requirements.py",),
+    "rounding.py": ("require/test_doors.py",),
+    "require/base.py": ("require/test_doors.py", "risk/test_anonymity.py"),
+    "require/counts.py": ("risk/test_diversity.py", *RISK),
+    "require/k.py": ("require/test_doors.py",),
+    "require/diversity.py": ("require/test_doors.py",),
+    "require/likeness.py": ("require/test_doors.py",),
     "release.py": ("test_release.py",),
     "coding.py": ("test_coding.py", *RISK),
     "risk/grouping.py": ("risk/test_grouping.py", *RISK),

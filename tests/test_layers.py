@@ -15,7 +15,7 @@ from tests.source import SOURCE, trees
 ORDER = [
     "errors",
     "option",
-    "requirements",
+    "rounding",
     "kernel_cache",
     "notebook",
     "catalogue",
@@ -23,6 +23,7 @@ ORDER = [
     "person",
     "table",
     "coding",
+    "require",
     "release",
     "left_out",
     "unique_counts",
@@ -161,7 +162,7 @@ def test_what_verifies_a_release_is_not_what_chose_it():
     layers = {package(m) for m in seen - {"tamis"}}
     assert layers <= {
         *("errors", "notebook", "table", "release", "table_file", "statistical_file", "files"),
-        *("formulas", "person", "publish", "requirements", "left_out", "unique_counts"),
+        *("formulas", "person", "publish", "rounding", "left_out", "unique_counts"),
         "read",  # which asks of rows that leave what the door asks of rows that come
         "catalogue",  # which has names and words, and computes nothing
     }

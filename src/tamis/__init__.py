@@ -20,7 +20,6 @@ if TYPE_CHECKING:  # so that type checkers see what is imported on first use
     from tamis.attack.run import attack_release as attack_release
     from tamis.binary.records import BinaryTable as BinaryTable
     from tamis.binary.records import binarise as binarise
-    from tamis.coarsen.classes import Constraints as Constraints
     from tamis.coarsen.coarsener import Coarsener as Coarsener
     from tamis.coarsen.ladder import Ladder as Ladder
     from tamis.coarsen.ladder_sources import ladders_of as ladders_of
@@ -63,6 +62,7 @@ if TYPE_CHECKING:  # so that type checkers see what is imported on first use
     from tamis.read import read_table as read_table
     from tamis.read.harbour import safe_harbour as safe_harbour
     from tamis.release import Release as Release
+    from tamis.require import requirements as requirements
     from tamis.risk.anonymity import k_anonymity as k_anonymity
     from tamis.risk.anonymity import reidentification as reidentification
     from tamis.risk.audit import exposure as exposure
@@ -92,7 +92,6 @@ _HOME = {
     "Budget": "tamis.dp.budget",
     "C45Classifier": "tamis.learn.c45",
     "Coarsener": "tamis.coarsen.coarsener",
-    "Constraints": "tamis.coarsen.classes",
     "ContainmentSelector": "tamis.select.containment",
     "DPHistogram": "tamis.dp.histogram",
     "DPMarginals": "tamis.dp.histogram",
@@ -143,6 +142,7 @@ _HOME = {
     "read_ladder": "tamis.coarsen.ladder_sources",
     "read_table": "tamis.read",
     "reidentification": "tamis.risk.anonymity",
+    "requirements": "tamis.require",
     "retention": "tamis.evaluate.retention",
     "retention_curve": "tamis.evaluate.curve",
     "riskiest_columns": "tamis.risk.audit",

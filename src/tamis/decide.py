@@ -17,7 +17,7 @@ from tamis.evaluate.scorecard import HEADS, Row, Scorecard, kept_told_picture, l
 from tamis.notebook import html_table, in_short, quoted, share_words
 from tamis.rank.evaluation import WEIGHTS, Direction, Evaluation, Weights, evaluation, read_weights
 from tamis.release import Release
-from tamis.requirements import exceeds
+from tamis.rounding import exceeds
 from tamis.select.front import undominated
 
 if TYPE_CHECKING:

@@ -201,7 +201,7 @@ def _evaluator(
         seeded(settings.classifier, settings.seed),
         attackers(settings.attackers, settings.seed),
         settings.seed,
-        settings.anonymity if settings.anonymity.beyond_k else None,
+        settings.requirements,
         records,
         _suppression(table, split, settings, handed),
     )
@@ -228,7 +228,7 @@ def _problem(
         yardstick=evaluator.yardstick,
         caution=settings.caution,
         ladders=ladders,
-        anonymity=evaluator.anonymity,
+        requirements=evaluator.requirements,
         beside=None if handed is None else handed.classes,
         suppression=evaluator.suppression,
         absences=settings.absences,
@@ -279,7 +279,7 @@ def _suppression(
             "one stands out; leave out --earlier or --max-suppressed"
         )
     secret = table.frame[table.sensitive or table.target]
-    return Suppression(most, settings.anonymity, secret, table.people, (split.seen,))
+    return Suppression(most, settings.requirements, secret, table.people, (split.seen,))
 
 
 def _also(
@@ -312,7 +312,7 @@ def _beside(
     real = [row.release for row in card.rows if not row.release.is_drawn]
     found = {release.name: _crowds_beside(release, handed, settings.k) for release in real}
     limits = tuple(limit for limit in settings.limits if limit.measure in TOLD)
-    if not (limits or evaluator.anonymity):
+    if not (limits or evaluator.requirements.beyond_k):
         return found
     ends = card.baseline.release, card.floor.release
     both = scorecard(evaluator, *ends, map(handed.together, real), measures=tuple(TOLD.values()))

@@ -22,9 +22,10 @@ from tamis.options.promises import DIVERSITY, LIKENESS, T_DISTANCE, K
 from tamis.perturb import SECRET_BITS
 from tamis.propose import methods
 from tamis.rank.evaluation import WEIGHTS, read_weights
-from tamis.requirements import BetaKind, Kind, fewest_people
-from tamis.risk.anonymity import Anonymity
-from tamis.risk.diversity import Distance
+from tamis.require import parameters_of_groups, requirements
+from tamis.require.base import Requirements
+from tamis.require.counts import BetaKind, Distance
+from tamis.require.diversity import DiversityKind
 from tamis.risk.presence import presence_bounds
 
 Format = Literal["csv", "parquet", "long", "svm", "sav", "dta", "xlsx", "auto"]
@@ -52,7 +53,7 @@ class PromiseSettings(_Checked):
     k: int = _USUAL["k"]
     absences: int = _USUAL["absences"]
     l: int | None = None  # noqa: E741 - its name in the field
-    l_kind: Kind = _USUAL["l_kind"]
+    l_kind: DiversityKind = _USUAL["l_kind"]
     c: float = _USUAL["c"]
     t: float | None = None
     t_distance: Distance | None = None
@@ -218,11 +219,10 @@ class Settings(
     max_suppressed: float = _USUAL["max_suppressed"]
 
     def __post_init__(self) -> None:
-        if self.max_risk is not None:
-            object.__setattr__(self, "k", max(self.k, fewest_people(self.max_risk)))
+        # The largest risk asks for as many people as its inverse.
+        object.__setattr__(self, "k", self.requirements.k)
         if self.delta_presence is not None:  # a recipe gives it as a list
             object.__setattr__(self, "delta_presence", presence_bounds(self.delta_presence))
-        _ = self.anonymity  # checks what is required of groups
         super().__post_init__()
         self._check_each()
         if self.epsilon is not None:
@@ -267,7 +267,7 @@ class Settings(
                 "max_suppressed leaves out real people, and synthetic rows describe nobody; "
                 "give either max_suppressed or epsilon"
             )
-        if self.anonymity.beyond_k or self.max_risk is not None or self.absences:
+        if len(self.requirements) > 1 or self.absences:
             raise InputError(
                 "l, t, alpha, beta, delta, risks and absences are about people alike, and "
                 "synthetic rows describe nobody; give either these or epsilon"
@@ -301,21 +301,9 @@ class Settings(
         return self._part(DrawSettings)
 
     @property
-    def anonymity(self) -> Anonymity:
+    def requirements(self) -> Requirements:
         """What is required of every group of people alike."""
-        return Anonymity(
-            k=self.k,
-            l=self.l,
-            kind=self.l_kind,
-            c=self.c,
-            t=self.t,
-            distance=self.t_distance,
-            alpha=self.alpha,
-            beta=self.beta,
-            beta_kind=self.beta_kind,
-            delta_disclosure=self.delta_disclosure,
-            max_average_risk=self.max_average_risk,
-        )
+        return requirements(**{name: getattr(self, name) for name in parameters_of_groups()})
 
     @property
     def proposing(self) -> dict[str, Mapping[str, Any]]:

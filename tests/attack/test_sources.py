@@ -21,12 +21,12 @@ from tamis.attack.sources import (
     stated_forms,
     those_inside,
 )
-from tamis.coarsen.classes import Constraints
 from tamis.coarsen.ladder import Ladder
 from tamis.coarsen.local import local_classes, local_form
 from tamis.errors import CannotMeet, InputError
 from tamis.publish.manifest import stated
 from tamis.release import Coarsening
+from tamis.require import requirements
 from tests.long import LONG
 
 STAYS = pl.DataFrame(
@@ -135,7 +135,7 @@ def test_groups_of_local_recoding_are_found_again(rows, k):
     ]
     leaves = [np.unique(each, return_inverse=True)[1] for each in leaves]
     widths = [int(each.max()) + 1 for each in leaves]
-    found = local_classes(leaves, widths, Constraints(k=k))
+    found = local_classes(leaves, widths, requirements(k=k))
     told = pl.DataFrame([local_form(series, found) for series in columns])
     mine = in_local_groups(Table(frame), Table(told))
     if mine is not None:  # every cell may be told as it is
@@ -146,7 +146,7 @@ def test_people_in_local_groups_are_found_as_often_as_their_classes_say():
     drawn = np.random.default_rng(1)
     frame = pl.DataFrame({"age": drawn.integers(0, 50, 120), "weight": drawn.integers(0, 50, 120)})
     found = local_classes([frame["age"].to_numpy(), frame["weight"].to_numpy()], [50, 50],
-                          Constraints(k=6))  # fmt: skip
+                          requirements(k=6))  # fmt: skip
     told = pl.DataFrame([local_form(frame[c], found) for c in frame.columns])
     release = Table(told.with_columns(goal=pl.lit("x")), Roles(target="goal"))
     original = Table(frame.with_columns(goal=pl.lit("x")), Roles(target="goal"))

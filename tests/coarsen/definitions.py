@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tamis.coarsen.ladder import Hierarchy
+from tests.require.plain import plain
 
 
 @dataclass
@@ -56,13 +57,14 @@ def diverse(table: PlainTable, rows: list[int], asked: Any) -> bool:
     """Whether the people who have each value are as evenly many as entropy or recursive l asks."""
     counts = Counter(value for _, value in {(table.person(r), table.values[r]) for r in rows})
     falling, total = sorted(counts.values(), reverse=True), sum(counts.values())
-    if asked.kind == "entropy":
+    if asked.l_kind == "entropy":
         entropy = -sum(n / total * math.log(n / total) for n in falling)
         return bool(math.exp(entropy) >= asked.l - 1e-9)
-    return bool(asked.kind == "distinct" or falling[0] < asked.c * sum(falling[asked.l - 1 :]))
+    return bool(asked.l_kind == "distinct" or falling[0] < asked.c * sum(falling[asked.l - 1 :]))
 
 
 def fits(table: PlainTable, rows: list[int], asked: Any) -> bool:
+    asked = plain(asked)
     people = len({table.person(r) for r in rows})
     if people < asked.k:
         return False
@@ -70,9 +72,9 @@ def fits(table: PlainTable, rows: list[int], asked: Any) -> bool:
         return False
     if asked.l is not None and not diverse(table, rows, asked):
         return False
-    if asked.also is not None and not alike(table, rows, asked.also):
+    if not alike(table, rows, asked):
         return False
-    return asked.t is None or distance(table, rows, asked.distance) <= asked.t + 1e-9
+    return asked.t is None or distance(table, rows, asked.t_distance or "equal") <= asked.t + 1e-9
 
 
 def alike(table: PlainTable, rows: list[int], asked: Any) -> bool:

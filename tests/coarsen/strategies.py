@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from tamis.coarsen.classes import CodedRows, Constraints, coded_rows
+from tamis.coarsen.classes import CodedRows, coded_rows
 from tamis.coarsen.ladder import Hierarchy
-from tamis.risk.anonymity import Anonymity
+from tamis.require import requirements
 from tests.coarsen.definitions import PlainTable
 
 
@@ -39,18 +39,19 @@ def tables(draw: st.DrawFn) -> PlainTable:
 
 
 constraints = st.builds(
-    Constraints,
+    requirements,
     k=st.integers(1, 4),
     l=st.none() | st.integers(2, 3),
     t=st.none() | st.sampled_from([0.0, 0.21, 0.51, 1.0]),
-    distance=st.sampled_from(["equal", "ordered"]),
-    kind=st.sampled_from(["distinct", "entropy", "recursive"]),
+    t_distance=st.sampled_from(["equal", "ordered"]),
+    l_kind=st.sampled_from(["distinct", "entropy", "recursive"]),
     c=st.sampled_from([0.7, 1.0, 1.5, 3.0]),
 )
 
 
 likeness = st.builds(
-    Anonymity,
+    requirements,
+    k=st.just(1),
     alpha=st.none() | st.sampled_from([0.51, 0.67, 1.0]),
     beta=st.none() | st.sampled_from([0.1, 0.51, 1.7]),
     beta_kind=st.sampled_from(["basic", "enhanced"]),

@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis.coarsen import classes
-from tamis.coarsen.classes import Constraints, coded_rows, grouped_at, numbered_rows
+from tamis.coarsen.classes import NodeCounts, coded_rows, grouped_at, numbered_rows
 from tamis.coarsen.ladder import Hierarchy
 from tamis.errors import InputError
+from tamis.require import requirements
 from tamis.risk.diversity import t_closeness
 from tests.coarsen import definitions
 from tests.coarsen.strategies import coded, constraints, tables
@@ -47,7 +48,8 @@ def test_missing_numbers_count_from_both_ends():
     group = Hierarchy((np.arange(2), np.zeros(2, np.int32)))
     values = np.array([0, 1, 3, 2, 2, 3, 0])
     rows = coded_rows([frame["g"].to_numpy()], [group], values=values, missing=True)
-    far = rows.distances(*rows.classes_at((0,)), "ordered").max()
+    counts = NodeCounts(np.array([3, 4]), rows=rows, class_of=rows.classes_at((0,))[0])
+    far = counts.distances("ordered").max()
     assert far == pytest.approx(t_closeness(frame, "pay", ["g"]))
 
 
@@ -70,4 +72,4 @@ def test_equal_rows_get_equal_numbers_however_wide_the_codes(rows, largest):
 )
 def test_constraints_that_make_no_sense_are_refused(asked, words):
     with pytest.raises(InputError, match=words):
-        Constraints(**asked)
+        requirements(**asked)

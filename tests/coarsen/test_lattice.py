@@ -16,12 +16,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis.coarsen import lattice
-from tamis.coarsen.classes import CodedRows, Constraints, coded_rows, grouped_at
+from tamis.coarsen.classes import CodedRows, coded_rows, grouped_at
 from tamis.coarsen.ladder import Hierarchy
 from tamis.coarsen.ladder_sources import read_ladder
 from tamis.coarsen.lattice import full_domain, searched_in_boxes
 from tamis.coarsen.metrics import METRICS, metric_named
 from tamis.errors import CannotMeet, InputError
+from tamis.require import requirements
+from tamis.require.base import Requirements
 from tamis.risk.suppression import most_suppressed
 from tests.coarsen import definitions
 from tests.coarsen.strategies import coded, constraints, tables
@@ -71,7 +73,7 @@ def test_a_lattice_of_millions_of_nodes_has_a_bound():
     rng = np.random.default_rng(0)
     ten = Hierarchy(tuple(np.arange(16) >> level for level in range(5)))
     leaves = [rng.integers(0, 16, 300) for _ in range(12)]
-    found = full_domain(coded_rows(leaves, [ten] * 12), Constraints(k=5), max_suppressed=0.1)
+    found = full_domain(coded_rows(leaves, [ten] * 12), requirements(k=5), max_suppressed=0.1)
     assert found.nodes == 5**12
     assert 0 < found.bound <= found.score < 1
     assert found.node.rows_suppressed <= 30
@@ -84,9 +86,9 @@ def test_a_share_of_rows_is_not_cut_short_by_its_digits():
 def test_what_cannot_be_met_says_what_would_be():
     rows = coded_rows([np.array([0, 1, 1])], [Hierarchy((np.arange(2),))])
     with pytest.raises(CannotMeet, match=r"1 row of 3 .* at most 0"):
-        full_domain(rows, Constraints(k=2))
+        full_domain(rows, requirements(k=2))
     with pytest.raises(InputError, match="share from 0 to 1"):
-        full_domain(rows, Constraints(k=2), max_suppressed=2)
+        full_domain(rows, requirements(k=2), max_suppressed=2)
 
 
 # ARX's optima, and every node of one lattice; see the README beside them.
@@ -112,9 +114,9 @@ def coded_table(folder: Path, name: str, sensitive: bool) -> CodedRows:
     )
 
 
-def asked_for(case: dict[str, str]) -> Constraints:
+def asked_for(case: dict[str, str]) -> Requirements:
     kind, number = case["privacy"][2:3], case["privacy"][3:]
-    return Constraints(
+    return requirements(
         k=int(case["k"]),
         l=int(number) if kind == "l" else None,
         t=float(number) if kind == "t" else None,
@@ -166,11 +168,11 @@ def test_nodes_of_a_lattice_have_the_known_scores(golden):
     for place in range(0, int(np.prod(shape)), 211):
         levels = tuple(int(level) for level in np.unravel_index(place, shape))
         for at, k in enumerate((2, 5, 10, 25, 100)):
-            check_node(known, (at, *levels), rows, Constraints(k=k))
+            check_node(known, (at, *levels), rows, requirements(k=k))
 
 
 def check_node(
-    known: dict[str, Any], at: tuple[int, ...], rows: CodedRows, asked: Constraints
+    known: dict[str, Any], at: tuple[int, ...], rows: CodedRows, asked: Requirements
 ) -> None:
     node = grouped_at(rows, at[1:], asked)
     figures = {

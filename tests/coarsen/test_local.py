@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tamis.coarsen.classes import Constraints
 from tamis.coarsen.local import (
     LocalClasses,
     check_local_metric,
@@ -22,7 +20,8 @@ from tamis.coarsen.local import (
     local_shares,
 )
 from tamis.errors import CannotMeet, InputError
-from tamis.risk.anonymity import Anonymity
+from tamis.require import requirements
+from tamis.require.base import Requirements
 from tests.coarsen.definitions import PlainTable, fits
 from tests.coarsen.strategies import constraints, likeness, tables
 
@@ -30,7 +29,7 @@ from tests.coarsen.strategies import constraints, likeness, tables
 @given(tables(), constraints, st.none() | likeness, st.booleans())
 def test_classes_satisfy_the_constraints_and_no_cut_is_left(table, asked, also, by_target):
     """The oracle knows no order of cuts: each class fits, and no cut of one gives two that fit."""
-    asked = replace(asked, also=also)
+    asked = asked if also is None else Requirements((*asked, *also.beyond_k))
     leaves = np.array(table.rows).T
     how: dict[str, Any] = {
         "people": None if table.people is None else np.array(table.people),
@@ -69,7 +68,7 @@ def mean_risk(table: PlainTable, class_of: Any) -> float:
 def test_an_average_risk_is_kept_by_larger_classes(table, k, most):
     leaves, widths = list(np.array(table.rows).T), [h.leaves for h in table.hierarchies]
     people = None if table.people is None else np.array(table.people)
-    asked = Constraints(k=k, also=Anonymity(max_average_risk=most))
+    asked = requirements(k=k, max_average_risk=most)
     everybody = len({table.person(row) for row in range(len(table.rows))})
     if everybody < k or 1 / everybody > most + 1e-12:
         with pytest.raises(CannotMeet, match="does not satisfy the constraints as one class"):
@@ -77,7 +76,7 @@ def test_an_average_risk_is_kept_by_larger_classes(table, k, most):
         return
     found = local_classes(leaves, widths, asked, people=people)
     assert mean_risk(table, found.class_of) <= most + 1e-12
-    free = local_classes(leaves, widths, Constraints(k=k), people=people)
+    free = local_classes(leaves, widths, requirements(k=k), people=people)
     if mean_risk(table, free.class_of) <= most:
         assert found.class_of.tolist() == free.class_of.tolist()
 
@@ -85,8 +84,8 @@ def test_an_average_risk_is_kept_by_larger_classes(table, k, most):
 def test_the_target_decides_where_to_cut():
     narrow, wide = np.array([0, 1] * 4), np.arange(8)
     how: dict[str, Any] = {"leaves": [narrow, wide], "widths": [4, 8]}
-    by_range = local_classes(constraints=Constraints(k=4), **how)
-    by_target = local_classes(constraints=Constraints(k=4), target=narrow, **how)
+    by_range = local_classes(asked=requirements(k=4), **how)
+    by_target = local_classes(asked=requirements(k=4), target=narrow, **how)
     assert by_range.class_of.tolist() == [by_range.class_of[0]] * 4 + [by_range.class_of[4]] * 4
     assert set(zip(by_target.class_of.tolist(), narrow.tolist())) in (
         {(0, 0), (1, 1)},

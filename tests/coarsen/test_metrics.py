@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tamis.coarsen.classes import Constraints, coded_rows, grouped_at
+from tamis.coarsen.classes import coded_rows, grouped_at
 from tamis.coarsen.ladder import Hierarchy
 from tamis.coarsen.metrics import METRICS, metric_named
 from tamis.errors import InputError
+from tamis.require import requirements
 from tests.coarsen import definitions
 from tests.coarsen.strategies import coded, constraints, tables
 
@@ -52,7 +53,7 @@ def test_no_node_falls_below_a_bound(table, asked, name, factor, data):
 def test_spread_is_zero_only_where_there_is_one_level():
     job = Hierarchy((np.arange(4), np.array([0, 0, 1, 1]), np.zeros(4, int)))
     rows = coded_rows([np.array([0, 1, 2, 3]), np.array([3, 3, 0, 1])], [job, job])
-    asked = Constraints(k=2)
+    asked = requirements(k=2)
     node = grouped_at(rows, (2, 2), asked)
     for name in METRICS:
         spread = metric_named(name, rows, asked, 0.5, 4).spread(node, (0, 2))
@@ -62,7 +63,7 @@ def test_spread_is_zero_only_where_there_is_one_level():
 def test_a_column_of_one_value_costs_nothing():
     constant = Hierarchy((np.zeros(1, int),))
     rows = coded_rows([np.zeros(3, int)], [constant])
-    asked = Constraints(k=2)
+    asked = requirements(k=2)
     node = grouped_at(rows, (0,), asked)
     for name in ("loss", "precision", "entropy", "normentropy", "height"):
         metric = metric_named(name, rows, asked)
@@ -71,8 +72,8 @@ def test_a_column_of_one_value_costs_nothing():
 
 def test_average_class_size_of_nothing_is_infinite():
     rows = coded_rows([np.array([0, 1])], [Hierarchy((np.arange(2),))])
-    metric = metric_named("aecs", rows, Constraints(k=1), 0.0, 2)
-    assert math.isinf(metric.total(grouped_at(rows, (0,), Constraints(k=1))))
+    metric = metric_named("aecs", rows, requirements(k=1), 0.0, 2)
+    assert math.isinf(metric.total(grouped_at(rows, (0,), requirements(k=1))))
 
 
 @pytest.mark.parametrize(
@@ -81,4 +82,4 @@ def test_average_class_size_of_nothing_is_infinite():
 def test_unknown_metrics_and_factors_are_refused(name, factor, words):
     rows = coded_rows([np.array([0])], [Hierarchy((np.arange(1),))])
     with pytest.raises(InputError, match=words):
-        metric_named(name, rows, Constraints(), factor)
+        metric_named(name, rows, requirements(), factor)

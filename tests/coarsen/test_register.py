@@ -15,11 +15,12 @@ from hypothesis import strategies as st
 
 from tamis import Roles, Table
 from tamis.coarsen import lattice
-from tamis.coarsen.classes import Constraints, coded_rows
+from tamis.coarsen.classes import coded_rows
 from tamis.coarsen.ladder import Ladder
 from tamis.coarsen.lattice import InRegister, full_domain
 from tamis.coarsen.search import coarsened
 from tamis.errors import CannotMeet, InputError
+from tamis.require import requirements
 from tamis.risk.suppression import most_suppressed
 from tests.coarsen import definitions
 from tests.coarsen.definitions import PlainTable
@@ -101,7 +102,7 @@ def test_coarser_nodes_tell_no_more_where_each_row_is_a_person(both):
     st.booleans(),
 )
 def test_no_levels_that_hide_enough_are_better(both, within, k, name, limit, boxes):
-    (table, town), (low, high), asked = both, within, Constraints(k=k)
+    (table, town), (low, high), asked = both, within, requirements(k=k)
     most = 0 if low > 0 else most_suppressed(limit, len(table.rows))
     allowed = [
         levels
@@ -166,7 +167,7 @@ def test_classes_with_their_own_intervals_hide_who_is_in_them(data, within, k):
     table, asked = Table(whole.head(len(rows))), {"population": whole, "delta_presence": within}
     everybody = all(may_be(person, rows, rows, ordered) for person in town)
     try:
-        found = coarsened(table, None, Constraints(k=k), search="local", **asked)
+        found = coarsened(table, None, requirements(k=k), search="local", **asked)
     except CannotMeet:
         enough = hides(rows, rows, town, ordered, within) and (within[0] == 0 or everybody)
         assert len(rows) < k or not enough
@@ -232,7 +233,7 @@ def test_what_leaves_hides_who_is_in_it(rows, others, within, limit):
     table, town = Table(town_of(rows), ROLES), town_of([*rows, *others])
     asked: dict[str, Any] = {"max_suppressed": limit, "population": town, "delta_presence": within}
     try:
-        found = coarsened(table, LADDERS, Constraints(k=2), **asked)
+        found = coarsened(table, LADDERS, requirements(k=2), **asked)
     except CannotMeet:
         alone = len(rows) / town.height
         assert not within[0] <= alone <= within[1] or within[0] > 0 or len(rows) < 2
@@ -257,14 +258,14 @@ def test_a_crowded_class_is_not_hidden_by_leaving_it_out():
     table = Table(town_of([(30, "cook", True)] * 5 + [(30, "judge", True)] * 2), ROLES)
     others = town_of([(30, "cook", True)] * 10)
     town = pl.concat([table.frame, others])
-    free = coarsened(table, LADDERS, Constraints(k=3), max_suppressed=0.5)
+    free = coarsened(table, LADDERS, requirements(k=3), max_suppressed=0.5)
     assert (free.levels, free.suppressed_rows) == ({"age": 0, "job": 0}, 2)
     asked: dict[str, Any] = {
         "population": town,
         "delta_presence": (0.0, 0.5),
         "max_suppressed": 0.5,
     }
-    held = coarsened(table, LADDERS, Constraints(k=3), **asked)
+    held = coarsened(table, LADDERS, requirements(k=3), **asked)
     assert held.levels is not None
     assert (held.levels["job"], held.suppressed_rows) == (2, 0)
 
@@ -275,12 +276,12 @@ def test_one_more_person_of_the_register_decides():
         coarsened(
             table,
             LADDERS,
-            Constraints(k=1),
+            requirements(k=1),
             population=town_of([(30, "cook", True)] * 3),
             delta_presence=(0.0, 0.5),
         )
     town = town_of([(30, "cook", True)] * 4)
-    found = coarsened(table, LADDERS, Constraints(k=1), population=town, delta_presence=(0.5, 0.5))
+    found = coarsened(table, LADDERS, requirements(k=1), population=town, delta_presence=(0.5, 0.5))
     assert found.levels == {"age": 0, "job": 0}
 
 
@@ -291,7 +292,7 @@ def test_a_register_without_the_table_or_its_columns_is_refused():
     with pytest.raises(InputError, match="the population has no column 'job'"):
         coarsened(table, population=table.frame.select("age"), delta_presence=(0.0, 1.0))
     for search in ("exact", "local"):
-        how: dict[str, Any] = {"constraints": Constraints(k=1), "search": search}
+        how: dict[str, Any] = {"asked": requirements(k=1), "search": search}
         with pytest.raises(InputError, match="the population has no column 'job'"):
             coarsened(table, population=table.frame.select("age"), **how)
         with pytest.raises(InputError, match="must include everyone"):
@@ -305,5 +306,5 @@ def test_a_register_without_the_table_or_its_columns_is_refused():
 def test_rows_stay_where_no_column_is_left():
     town = pl.DataFrame({"job": ["cook", "judge", "cook"]})
     asked: dict[str, Any] = {"population": town, "delta_presence": (0.0, 0.7)}
-    found = coarsened(Table(town.head(2)), None, Constraints(k=1), search="local", **asked)
+    found = coarsened(Table(town.head(2)), None, requirements(k=1), search="local", **asked)
     assert found.table.frame.shape == (2, 0)

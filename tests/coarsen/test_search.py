@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tamis.coarsen.classes import Constraints
 from tamis.coarsen.ladder import Ladder
 from tamis.coarsen.search import coarsened
 from tamis.errors import CannotMeet, InputError
-from tamis.risk.anonymity import Anonymity, k_anonymity, reidentification
+from tamis.require import requirements
+from tamis.risk.anonymity import k_anonymity, reidentification
 from tamis.risk.diversity import l_diversity, likeness, t_closeness
 from tamis.table import Roles, Table
 from tests.long import LONG
@@ -44,7 +44,7 @@ def table_of(rows: list[tuple[object, ...]]) -> Table:
 def test_what_leaves_satisfies_what_was_asked(rows, search, least, share):
     """Measured by the audit's functions, which know nothing of ladders; people are counted."""
     table = table_of(rows)
-    asked = Constraints(k=least, l=2 if least > 1 else None)
+    asked = requirements(k=least, l=2 if least > 1 else None)
     try:
         found = coarsened(table, {"age": AGES}, asked, search=search, max_suppressed=share)
     except CannotMeet:
@@ -70,15 +70,16 @@ def test_closeness_is_that_of_the_audit_where_nothing_is_suppressed():
     frame = pl.DataFrame({"age": rng.integers(20, 70, 200), "pay": pay, "y": pay > 4})
     table = Table(frame, Roles(target="y", sensitive="pay", quasi=("age",)))
     for search in ("exact", "local"):
-        found = coarsened(table, {"age": AGES}, Constraints(k=2, t=0.06), search=search)
+        found = coarsened(table, {"age": AGES}, requirements(k=2, t=0.06), search=search)
         if "age" in found.table.frame.columns:
             assert t_closeness(found.table.frame, "pay", ["age"]) <= 0.06
-        assert coarsened(table, {"age": AGES}, Constraints(k=2), search=search).score <= found.score
+        free = coarsened(table, {"age": AGES}, requirements(k=2), search=search)
+        assert free.score <= found.score
 
 
 def test_a_column_that_tells_nothing_is_gone():
     frame = pl.DataFrame({"age": [21, 32, 43, 54], "ill": ["no", "yes"] * 2})
-    found = coarsened(Table(frame, Roles(target="ill")), {"age": AGES}, Constraints(k=4))
+    found = coarsened(Table(frame, Roles(target="ill")), {"age": AGES}, requirements(k=4))
     assert found.table.frame.columns == ["ill"]
     assert (found.levels, found.k_anonymity, found.classes) == ({"age": 3}, 4, 1)
 
@@ -91,7 +92,7 @@ def test_what_makes_no_sense_is_refused():
     with pytest.raises(CannotMeet, match="suppresses every row"):
         coarsened(lonely, {"age": AGES}, metric="height", max_suppressed=1.0)
     with pytest.raises(InputError, match="sensitive column"):
-        coarsened(pl.DataFrame({"age": [1, 2]}), constraints=Constraints(k=1, l=2))
+        coarsened(pl.DataFrame({"age": [1, 2]}), asked=requirements(k=1, l=2))
 
 
 ASKED = st.sampled_from(
@@ -127,7 +128,7 @@ def test_alpha_beta_delta_and_risk_are_kept_by_the_least_coarse_levels(rows, ask
     """All levels are tried by hand: the search finds one of the least loss, or there is none."""
     table = table_of(rows)
     jobs = Ladder.from_dict("job", {"common": []})
-    limits = Constraints(k=1, also=Anonymity(**asked))
+    limits = requirements(k=1, **asked)
     fits = []
     for levels in itertools.product(range(AGES.top + 1), range(jobs.top + 1)):
         coarse = {"age": AGES.apply(table.frame["age"], levels[0])}
@@ -150,7 +151,7 @@ def test_alpha_beta_delta_and_risk_are_kept_by_the_least_coarse_levels(rows, ask
 @given(people, ASKED)
 def test_local_recoding_keeps_alpha_beta_delta_and_risk(rows, asked):
     table = table_of(rows)
-    limits = Constraints(k=1, also=Anonymity(**asked))
+    limits = requirements(k=1, **asked)
     try:
         found = coarsened(table, {"age": AGES}, limits, search="local")
     except CannotMeet:

@@ -35,7 +35,7 @@ from tamis.publish.checks import recounted
 from tamis.publish.layout import digest
 from tamis.publish.promises import not_promised
 from tamis.release import Promise, Release
-from tamis.risk.anonymity import Anonymity
+from tamis.require import requirements
 from tamis.risk.suppression import Suppression
 from tests.publish.forged import edited
 
@@ -266,7 +266,7 @@ def test_whatever_method_wins_k_are_alike_in_all_that_shows_named_columns(
 ):
     few = None
     if leave_out and not absences:
-        few = Suppression(table.rows // 10, Anonymity(k=k), table.frame["y"])
+        few = Suppression(table.rows // 10, requirements(k=k), table.frame["y"])
     problem = problem_of(table, k, absences=absences, suppression=few)
     named = set(table.roles.quasi or ())
     found = propose(problem, methods(ALL))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from math import exp, log
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -17,7 +18,9 @@ from hypothesis import strategies as st
 from tamis import Table
 from tamis.coding import Coded, dense, joined
 from tamis.errors import InputError
-from tamis.risk.anonymity import Anonymity, average_risk, reidentification
+from tamis.require import requirements
+from tamis.risk.anonymity import reidentification
+from tests.require.plain import counts_of, plain
 
 ROWS = st.lists(
     st.tuples(st.integers(0, 2), st.integers(0, 1), st.integers(0, 3)), min_size=1, max_size=25
@@ -31,7 +34,8 @@ def groups_of(rows: list[tuple[int, int, int]], columns: tuple[int, ...]) -> lis
     return list(found.values())
 
 
-def keeps(asked: Anonymity, group: list[int], everybody: list[int]) -> bool:
+def keeps(asked: Any, group: list[int], everybody: list[int]) -> bool:
+    asked = plain(asked)
     counts = sorted(Counter(group).values(), reverse=True)
     if len(group) < asked.k:
         return False
@@ -44,13 +48,13 @@ def keeps(asked: Anonymity, group: list[int], everybody: list[int]) -> bool:
             "entropy": entropy >= asked.l - 1e-9,
             "recursive": counts[0] < asked.c * rarer,
         }
-        if not met[asked.kind]:
+        if not met[asked.l_kind]:
             return False
     if asked.t is not None:
         usual = Counter(everybody)
         own = Counter(group)
         apart = [own[v] / len(group) - usual[v] / len(everybody) for v in usual]
-        return sum(map(abs, apart)) / 2 <= asked.t + 1e-9
+        return bool(sum(map(abs, apart)) / 2 <= asked.t + 1e-9)
     return True
 
 
@@ -62,12 +66,12 @@ def keeps(asked: Anonymity, group: list[int], everybody: list[int]) -> bool:
     st.sampled_from([None, 0.0, 0.2, 0.5]),
 )
 def test_it_is_kept_where_every_group_keeps_it(rows, k, least, kind, t):
-    asked = Anonymity(k, least, kind, 2.0, t, "equal")
+    asked = requirements(k, l=least, l_kind=kind, c=2.0, t=t, t_distance="equal")
     first, second, secrets = (np.array(column) for column in zip(*rows))
     secret = pl.Series(secrets)
     one = dense(Coded(first, 3))
     both = dense(joined(Coded(first, 3), Coded(second, 2)))
-    found = [asked.kept(classes, secret) for classes in (one, both)]
+    found = [asked.met(counts_of(classes, secret)) for classes in (one, both)]
     everybody = secrets.tolist()
     for kept, columns in zip(found, ((0,), (0, 1))):
         assert kept == all(keeps(asked, g, everybody) for g in groups_of(rows, columns))
@@ -77,19 +81,19 @@ def test_it_is_kept_where_every_group_keeps_it(rows, k, least, kind, t):
 
 def test_recursive_l_is_not_kept_at_exactly_c():
     """The most frequent value occurs less than c times as often as the rarer ones together."""
-    classes, secret = Coded(np.zeros(6, dtype=np.int64), 1), pl.Series(list("aaaabc"))
-    assert not Anonymity(l=2, kind="recursive", c=2.0).kept(classes, secret)
-    assert Anonymity(l=2, kind="recursive", c=2.0 + 1e-6).kept(classes, secret)
-    assert not Anonymity(l=3, kind="recursive", c=4.0).kept(classes, secret)
-    assert Anonymity(l=3, kind="recursive", c=4.0 + 1e-6).kept(classes, secret)
+    counts = counts_of(Coded(np.zeros(6, dtype=np.int64), 1), pl.Series(list("aaaabc")))
+    assert not requirements(1, l=2, l_kind="recursive", c=2.0).met(counts)
+    assert requirements(1, l=2, l_kind="recursive", c=2.0 + 1e-6).met(counts)
+    assert not requirements(1, l=3, l_kind="recursive", c=4.0).met(counts)
+    assert requirements(1, l=3, l_kind="recursive", c=4.0 + 1e-6).met(counts)
 
 
 def test_people_count_and_not_rows():
     classes, secret = Coded(np.zeros(4, dtype=np.int64), 1), pl.Series(["a", "a", "b", "b"])
     people = Coded(np.array([0, 0, 0, 1]), 2)
-    assert Anonymity(k=4).kept(classes, None)
-    assert not Anonymity(k=4).kept(classes, None, people)
-    assert Anonymity(k=2, l=2).kept(classes, secret, people)
+    assert requirements(k=4).met(counts_of(classes))
+    assert not requirements(k=4).met(counts_of(classes, None, people))
+    assert requirements(k=2, l=2).met(counts_of(classes, secret, people))
 
 
 @pytest.mark.parametrize(
@@ -97,14 +101,14 @@ def test_people_count_and_not_rows():
     [
         ({"k": 0}, "k must be"),
         ({"l": 1}, "l must be 2 or more"),
-        ({"l": 2, "kind": "odd"}, "distinct, entropy or recursive"),
+        ({"l": 2, "l_kind": "odd"}, "distinct, entropy or recursive"),
         ({"l": 2, "c": 0.0}, "c must be a number above 0"),
         ({"t": 1.5}, "t must be between 0 and 1"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(wrong, words):
     with pytest.raises(InputError, match=words):
-        Anonymity(**wrong)
+        requirements(**wrong)
 
 
 FRAME = pl.DataFrame({"job": ["cook", "cook", None]})
@@ -143,6 +147,6 @@ def test_wrong_thresholds(threshold):
 
 def test_the_average_risk_is_that_of_people_in_their_smallest_group():
     classes = Coded(np.array([0, 0, 0, 1]), 2)
-    assert average_risk(classes, None) == pytest.approx((3 * 1 / 3 + 1) / 4)
+    assert counts_of(classes).average_risk == pytest.approx((3 * 1 / 3 + 1) / 4)
     people = Coded(np.array([0, 1, 1, 1]), 2)  # two in the first group, one of them alone, too
-    assert average_risk(classes, people) == pytest.approx((1 / 2 + 1) / 2)
+    assert counts_of(classes, None, people).average_risk == pytest.approx((1 / 2 + 1) / 2)

@@ -21,10 +21,12 @@ from tamis.publish.secret_groups import (
     numbered_secrets,
     short_of_asked,
 )
-from tamis.requirements import fewest_people
-from tamis.risk.anonymity import Anonymity, reidentification
+from tamis.require import requirements
+from tamis.require.k import MaxRisk
+from tamis.risk.anonymity import reidentification
 from tamis.risk.diversity import LDiversity, l_diversity, likeness, t_closeness
 from tamis.risk.grouping import grouped, people_of
+from tests.require.plain import counts_of
 
 # The 3-diverse inpatient table of Machanavajjhala et al. 2007, figure 3.
 INPATIENTS = pl.DataFrame(
@@ -165,13 +167,13 @@ def test_what_is_searched_for_is_what_is_recounted_by_other_code(rows, kind, sev
     asked.beta_kind = kind
     frame, who = framed(rows), np.unique([who for *_, who in rows], return_inverse=True)[1]
     people = who if several else None
-    sought = Anonymity(
+    sought = requirements(
         2, alpha=0.6, beta=1.0, beta_kind=kind, delta_disclosure=1.5, max_average_risk=0.3
     )
     coded_people = None if people is None else people_of(people)
-    classes = grouped(frame, ["job"]).keys
-    reached = sought.reached(classes, frame["ill"], coded_people)
-    names = {"beta_likeness": "beta"}
+    counts = counts_of(grouped(frame, ["job"]).keys, frame["ill"], coded_people)
+    reached = sought.reached(counts)
+    names = {"beta_likeness": "beta", "average_risk": "max_average_risk"}
     entries = [
         *asked_entries(asked, "ill", False, ["job"], "people"),
         *asked_risks(asked, ["job"], "people"),
@@ -182,9 +184,9 @@ def test_what_is_searched_for_is_what_is_recounted_by_other_code(rows, kind, sev
     for key, value in recounted.items():
         if key != "max_risk":
             assert value == pytest.approx(reached[names.get(key, key)])
-    lacking = bool(sought.short_of(classes, frame["ill"], coded_people))
+    lacking = bool(sought.beyond_k.short_of(counts))
     assert lacking == any(wrong for key, wrong in short.items() if key != "max_risk")
-    enough = sought.kept(classes, frame["ill"], coded_people)
+    enough = sought.met(counts)
     assert enough == (not any(short.values()))
     risks = reidentification(frame, ["job"], people=people)
     assert recounted["max_risk"] == pytest.approx(risks.prosecutor)
@@ -195,24 +197,24 @@ def test_what_is_searched_for_is_what_is_recounted_by_other_code(rows, kind, sev
 @given(ROWS)
 def test_all_are_lost_and_never_won_when_classes_are_split(rows) -> None:
     frame = framed(rows).with_columns(sex=pl.Series([who % 2 for *_, who in rows]))
-    asked = Anonymity(1, alpha=1, beta=1, delta_disclosure=1, max_average_risk=1)
-    coarse = asked.reached(grouped(frame, ["job"]).keys, frame["ill"])
-    fine = asked.reached(grouped(frame, ["job", "sex"]).keys, frame["ill"])
-    for key in ("alpha", "beta", "delta_disclosure", "average_risk"):
+    asked = requirements(1, alpha=1, beta=1, delta_disclosure=1, max_average_risk=1)
+    coarse = asked.reached(counts_of(grouped(frame, ["job"]).keys, frame["ill"]))
+    fine = asked.reached(counts_of(grouped(frame, ["job", "sex"]).keys, frame["ill"]))
+    for key in ("alpha", "beta", "delta_disclosure", "max_average_risk"):
         assert fine[key] >= coarse[key] - 1e-12
 
 
 def test_the_words_say_what_is_lacking() -> None:
     frame = pl.DataFrame({"job": ["cook"] * 3 + ["judge"] * 3, "ill": list("yynnnn")})
-    classes = grouped(frame, ["job"]).keys
+    counts = counts_of(grouped(frame, ["job"]).keys, frame["ill"])
     for asked, words in (
-        (Anonymity(1, alpha=0.7), "alpha = 0.7 is asked for"),
-        (Anonymity(1, beta=0.2), "basic beta = 0.2"),
-        (Anonymity(1, beta=9, beta_kind="enhanced"), "enhanced beta = 9"),
-        (Anonymity(1, delta_disclosure=2), "delta-disclosure below 2"),
-        (Anonymity(1, max_average_risk=0.3), "average risk of 0.3"),
+        (requirements(1, alpha=0.7), "alpha = 0.7 is asked for"),
+        (requirements(1, beta=0.2), "basic beta = 0.2"),
+        (requirements(1, beta=9, beta_kind="enhanced"), "enhanced beta = 9"),
+        (requirements(1, delta_disclosure=2), "delta-disclosure below 2"),
+        (requirements(1, max_average_risk=0.3), "average risk of 0.3"),
     ):
-        found = asked.short_of(classes, frame["ill"])
+        found = asked.short_of(counts)
         assert (words in found) == bool(found)
         assert found or words.startswith("enhanced")
 
@@ -230,10 +232,10 @@ def test_the_words_say_what_is_lacking() -> None:
 )
 def test_what_means_nothing_is_refused(asked) -> None:
     with pytest.raises(InputError, match=next(iter(asked))):
-        Anonymity(2, **asked)
+        requirements(2, **asked)
 
 
 def test_a_risk_asks_for_so_many_people() -> None:
-    assert [fewest_people(r) for r in (1, 0.5, 1 / 3, 0.2, 0.19)] == [1, 2, 3, 5, 6]
+    assert [MaxRisk(r).fewest_people for r in (1, 0.5, 1 / 3, 0.2, 0.19)] == [1, 2, 3, 5, 6]
     with pytest.raises(InputError, match="max_risk"):
-        fewest_people(0)
+        MaxRisk(0)

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from tamis.release import Recipe, released
-from tamis.risk.anonymity import Anonymity
+from tamis.require import requirements
 from tamis.risk.lost_groups import lost_groups
 from tamis.risk.suppression import Suppression
 from tamis.table import Roles, Table
@@ -31,7 +31,7 @@ def men_of_eighty(n=225):
 
 
 def test_groups_are_named_with_their_size_and_the_true_reason():
-    release, few = trimmed(men_of_eighty(), Anonymity(k=5, l=2))
+    release, few = trimmed(men_of_eighty(), requirements(k=5, l=2))
     found = lost_groups(release, few)
     assert found is not None
     assert [(g.values, g.people, g.reason) for g in found.groups] == [
@@ -41,7 +41,7 @@ def test_groups_are_named_with_their_size_and_the_true_reason():
 
 
 def test_a_value_that_goes_altogether_is_named_with_what_would_save_it():
-    release, few = trimmed(men_of_eighty(), Anonymity(k=5, l=2))
+    release, few = trimmed(men_of_eighty(), requirements(k=5, l=2))
     found = lost_groups(release, few)
     assert found is not None
     (value,) = found.values  # no man of 80 is left, but women of 80 are; nobody of 20 is
@@ -53,7 +53,7 @@ def test_a_value_that_goes_altogether_is_named_with_what_would_save_it():
         i for i, (s, a) in enumerate(zip(rows["sex"], rows["age"])) if (s, a) != ("woman", "80+")
     ]
     fewer = {name: [cells[i] for i in alone] for name, cells in rows.items()}
-    lost = lost_groups(*trimmed(fewer, Anonymity(k=5, l=2)))
+    lost = lost_groups(*trimmed(fewer, requirements(k=5, l=2)))
     assert lost is not None
     first = lost.values[0]
     assert (first.value, first.people, first.reasons) == ("80+", 225, ("l",))
@@ -61,7 +61,7 @@ def test_a_value_that_goes_altogether_is_named_with_what_would_save_it():
 
 
 def test_nobody_left_out_is_nothing_to_tell():
-    release, few = trimmed(men_of_eighty(), Anonymity(k=3))
+    release, few = trimmed(men_of_eighty(), requirements(k=3))
     assert lost_groups(release, few) is None
 
 
@@ -74,7 +74,7 @@ def test_reasons_and_sizes_by_brute_force(seed):
         "age": rng.choice(list("abcdefgh"), n).tolist(),
         "ill": rng.choice(["no", "yes"], n, p=[0.85, 0.15]).tolist(),
     }
-    release, few = trimmed(frame, Anonymity(k=8, l=2))
+    release, few = trimmed(frame, requirements(k=8, l=2))
     found = lost_groups(release, few)
     expected = {}
     rows = list(zip(frame["sex"], frame["age"], frame["ill"]))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tamis.coding import Coded, CodedFrame, coded, dense
 from tamis.release import Promise, Recipe, Release
-from tamis.risk.anonymity import Anonymity
+from tamis.require import requirements
 from tamis.risk.suppression import (
     AlikeRows,
     Suppression,
@@ -22,6 +22,7 @@ from tamis.risk.suppression import (
     rows_left,
 )
 from tamis.table import Roles, Table
+from tests.require.plain import counts_of, plain
 
 from .test_anonymity import keeps
 
@@ -56,14 +57,14 @@ def crowded(rows, people, inside, asked) -> bool:
         here = [i for i in range(len(rows)) if rows[i][0] == own and people[i] in inside]
         crowd = {people[i] for i in here}
         values = min(len({rows[i][1] for i in here}), len(crowd))
-        if len(crowd) < asked.k or (asked.l or 0) > values:
+        if len(crowd) < asked.k or (plain(asked).l or 0) > values:
             return False
     return True
 
 
 @given(ROWS, st.integers(1, 4), st.sampled_from([None, 2, 3]))
 def test_the_largest_set_of_whole_people_stays(rows, k, least):
-    asked, people = Anonymity(k, least), numbered(rows)
+    asked, people = requirements(k, l=least), numbered(rows)
     good = [set(each) for each in subsets(people) if crowded(rows, people, set(each), asked)]
     largest = max(good, key=len)
     assert all(each <= largest for each in good)
@@ -72,7 +73,7 @@ def test_the_largest_set_of_whole_people_stays(rows, k, least):
 
 @given(ROWS, st.integers(1, 3), st.sampled_from([None, 2]), KINDS, st.sampled_from([None, 0.3]))
 def test_what_stays_keeps_what_is_asked_and_whole_classes_go(rows, k, least, kind, t):
-    asked = Anonymity(k, least, kind, t=t, distance="equal")
+    asked = requirements(k, l=least, l_kind=kind, t=t, t_distance="equal")
     left = left_of(rows, asked)
     inside = [row for row, stays in zip(rows, left) if stays]
     everybody = [row[1] for row in inside]
@@ -84,16 +85,16 @@ def test_what_stays_keeps_what_is_asked_and_whole_classes_go(rows, k, least, kin
 
 @given(ROWS, st.sampled_from([{"alpha": 0.6}, {"beta": 0.5}, {"delta_disclosure": 0.7}]))
 def test_what_stays_keeps_alpha_beta_and_delta(rows, bounds):
-    asked = Anonymity(2, **bounds)
+    asked = requirements(2, **bounds)
     inside = [row for row, stays in zip(rows, left_of(rows, asked)) if stays]
     if inside:
         classes = dense(coded(pl.Series([row[0] for row in inside])))
-        assert not asked.short_of(classes, pl.Series([row[1] for row in inside]))
+        assert not asked.short_of(counts_of(classes, pl.Series([row[1] for row in inside])))
 
 
 @given(ROWS, st.integers(1, 3), st.sampled_from([None, 2]), KINDS)
 def test_no_class_goes_that_keeps_what_is_asked(rows, k, least, kind):
-    asked = Anonymity(k, least, kind)
+    asked = requirements(k, l=least, l_kind=kind)
     for own in {row[0] for row, stays in zip(rows, left_of(rows, asked)) if not stays}:
         assert not keeps(asked, [row[1] for row in rows if row[0] == own], [])
 
@@ -126,20 +127,20 @@ AGES = pl.DataFrame({"age": [30, 30, 40, 50, 50], "ill": list("ynnyn")})
 
 def test_the_few_go_and_more_than_allowed_stay():
     release = release_of(AGES)
-    one, none = (Suppression(most, Anonymity(2), AGES["ill"]) for most in (1, 0))
+    one, none = (Suppression(most, requirements(2), AGES["ill"]) for most in (1, 0))
     assert one.trimmed(release).table.frame["age"].to_list() == [30, 30, 50, 50]
     assert one.trimmed(release).suppressed_rows == 1
     assert none.trimmed(release) is release
 
 
 def test_nothing_goes_that_would_leave_nothing_to_learn_from():
-    few = Suppression(1, Anonymity(2), AGES["ill"], learnt=(np.array([2]),))
+    few = Suppression(1, requirements(2), AGES["ill"], learnt=(np.array([2]),))
     assert few.trimmed(release_of(AGES)).kept is None
 
 
 def test_a_person_goes_whole_and_is_counted_once():
     people = np.array([0, 1, 2, 2, 3])
-    few = Suppression(1, Anonymity(2), AGES["ill"], people)
+    few = Suppression(1, requirements(2), AGES["ill"], people)
     frame = AGES.with_columns(age=pl.Series([30, 30, 40, 30, 30]))
     trimmed = few.trimmed(
         Release("", Table(frame, Roles(target="ill")), Recipe("hand"), people=people)
@@ -151,7 +152,7 @@ def test_a_person_goes_whole_and_is_counted_once():
 
 def test_columns_of_zero_and_one_hide_by_containment():
     frame = pl.DataFrame({"a": [1, 1, 0, 0], "b": [1, 0, 0, 0], "ill": list("ynyn")})
-    trimmed = Suppression(2, Anonymity(2), frame["ill"]).trimmed(
+    trimmed = Suppression(2, requirements(2), frame["ill"]).trimmed(
         release_of(frame, "containment_anonymity")
     )
     # Nobody else has a and b; without that row nobody else has a.
@@ -162,7 +163,7 @@ def test_columns_of_zero_and_one_hide_by_containment():
 def test_one_more_row_never_leaves_a_small_class(most):
     for age in (30, 40, 60):
         frame = pl.concat([AGES, pl.DataFrame({"age": [age], "ill": ["n"]})])
-        found = Suppression(most, Anonymity(2), frame["ill"]).trimmed(release_of(frame))
+        found = Suppression(most, requirements(2), frame["ill"]).trimmed(release_of(frame))
         sizes = found.table.frame["age"].value_counts()["count"].to_list()
         assert found.kept is None or (min(sizes) >= 2 and found.suppressed_rows <= most)
 

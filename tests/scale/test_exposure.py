@@ -15,8 +15,8 @@ from tamis.engine.cells import count_cells
 from tamis.errors import CannotMeet
 from tamis.flow import Settings
 from tamis.publish.verify import verify
-from tamis.requirements import Kind
-from tamis.risk.anonymity import Anonymity
+from tamis.require import requirements
+from tamis.require.diversity import DiversityKind
 from tamis.risk.grouping import grouped, people_of
 from tamis.scale.exposure import reached_beyond_k
 from tamis.scale.search import consider_large
@@ -24,8 +24,9 @@ from tamis.scale.verifying import verify_large
 from tamis.scale.writing import publish_large
 from tamis.table import Roles, Table
 from tests.long import daily
+from tests.require.plain import counts_of
 
-KINDS: tuple[Kind, ...] = ("distinct", "entropy", "recursive")
+KINDS: tuple[DiversityKind, ...] = ("distinct", "entropy", "recursive")
 
 
 def people(rows: int = 80, seed: int = 0) -> pl.DataFrame:
@@ -56,8 +57,8 @@ def test_the_figures_are_those_of_memory(engine, behind, who, secret):
     for known in (("job", "age"), ("age",), ()):
         classes = grouped(frame.with_columns(one=pl.lit(1)), [*known, "one"]).keys
         for kind in KINDS:
-            asked = Anonymity(2, l=2, kind=kind, t=0.5, max_average_risk=0.5)
-            wanted = asked.reached(classes, frame[secret], whose)
+            asked = requirements(2, l=2, l_kind=kind, t=0.5, max_average_risk=0.5).beyond_k
+            wanted = asked.reached(counts_of(classes, frame[secret], whose))
             assert reached_beyond_k(asked, large, cells, known) == pytest.approx(wanted, abs=1e-12)
 
 
@@ -129,7 +130,7 @@ def test_recipes_of_tables_in_memory_state_the_same(engine, behind):
     large = behind(engine, frame, target="ill", sensitive="pay", quasi=("job", "age"))
     settings = Settings(l=2, t=0.9, alpha=0.9, beta=5.0, delta_disclosure=9.0, max_risk=0.5)
     cells = engine.hold(count_cells(large.frame, large.columns(frame.columns)))
-    found = reached_beyond_k(settings.anonymity, large, cells, ("job", "age"))
+    found = reached_beyond_k(settings.requirements.beyond_k, large, cells, ("job", "age"))
     sizes = grouped(frame, ["job", "age"]).sizes
     risks, secrets = stated_groups(settings, large, ["job", "age"], int(sizes.min()), found)
     numbers = numbered_secrets(frame["pay"])

@@ -11,7 +11,7 @@ from tamis.engine.backend import DuckDB, Polars
 from tamis.errors import CannotMeet
 from tamis.flow import Settings
 from tamis.release import Coarsening, Recipe, Release, released
-from tamis.risk.anonymity import Anonymity
+from tamis.require import requirements
 from tamis.scale.search import Crowds, consider_large
 from tamis.table import Roles, Table
 from tests.long import daily
@@ -50,7 +50,7 @@ def people_alike(frame: pl.DataFrame, columns: list[str], who: bool) -> int:
 def test_groups_are_counted_as_by_definition(engine, behind, who, width):
     frame = small()
     large = behind(engine, frame, **ROLES, **({"identifier": ("who",)} if who else {}))
-    crowds = Crowds(large, Anonymity(5), {})
+    crowds = Crowds(large, requirements(5), {})
     forms = {} if width is None else {"age": Coarsening({"width": [width]}, 1)}
     coarse = frame
     if forms:
@@ -70,12 +70,12 @@ def test_a_rare_name_is_refused_unless_a_person_wrote_it(engine, behind):
     form = Coarsening({"groups": {"cook | pope": ["cook", "pope"]}}, 1)
     release = a_release(frame, ["job"], job=form)
     large = behind(engine, frame, **ROLES)
-    lacks = Crowds(large, Anonymity(5), {}).lacks(release)
+    lacks = Crowds(large, requirements(5), {}).lacks(release)
     assert lacks is not None
     assert "'job'" in lacks.words
     assert "pope" not in lacks.words
     written = {"job": Ladder.from_dict("job", form.ladder)}
-    assert Crowds(large, Anonymity(5), written).lacks(release) is None
+    assert Crowds(large, requirements(5), written).lacks(release) is None
 
 
 def teaching(rows: int, seed: int = 0) -> pl.DataFrame:

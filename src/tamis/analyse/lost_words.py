@@ -58,20 +58,10 @@ def lost_of(outcome: Outcome) -> Lost | None:
 
 def reason_words(reason: str, outcome: Outcome) -> str:
     """Why a group is left out."""
-    asked, secret = outcome.settings.anonymity, outcome.evaluator.sensitive
-    return {
-        "k": f"fewer than {asked.k} are alike (k)",
-        "l": f"they are alike in {secret}: fewer than {_number(asked.l)} values of it (l)",
-        "t": f"their {secret} differs too much from that of all (t)",
-        "alpha": f"too many of them have the same {secret} (alpha)",
-        "beta": f"a value of {secret} is much more frequent among them (beta)",
-        "delta_disclosure": f"a value of {secret} is much more or less frequent among them (delta)",
-        "row": "another of their rows is",
-    }[reason]
-
-
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:g}"
+    if reason == "row":
+        return "another of their rows is"
+    broken = next(each for each in outcome.settings.requirements if each.name == reason)
+    return broken.why_left_out(outcome.evaluator.sensitive)
 
 
 def lost_group_facts(found: Lost, outcome: Outcome) -> tuple[LostGroupFacts, ...]:

@@ -71,10 +71,11 @@ def _searched(
     table: Table, given: dict[str, Ladder], register: Table | None, asked: dict[str, Any]
 ) -> Coarsened:
     """The best levels, or each class's own intervals and groups."""
-    from tamis.coarsen.search import coarsened, limits_of
+    from tamis.coarsen.search import coarsened
+    from tamis.require import requirements
 
-    limits = limits_of(**{name: asked.pop(name) for name in LIMITS})
-    return coarsened(table, given, limits, population=register, **asked)
+    required = requirements(**{name: asked.pop(name) for name in LIMITS})
+    return coarsened(table, given, required, population=register, **asked)
 
 
 def _learnt(

@@ -1,86 +1,27 @@
 """The classes of rows that look alike at a node, and which of them may leave.
 
 A *node* has a level for each column. Its classes are the rows that are equal at these levels; a
-class that breaks a constraint is suppressed, all its rows together.
+class that breaks a requirement is suppressed, all its rows together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tamis.coarsen.ladder import Hierarchy
 from tamis.coding import LARGEST, ROOMY
-from tamis.errors import check_whole
-from tamis.requirements import ROUNDING, Kind, check_diversity, exceeds, falls_short, reaches
-from tamis.risk.anonymity import Anonymity
-from tamis.risk.diversity import Distance, Spread, recursive_ratios
+from tamis.require.base import Requirements
+from tamis.require.counts import Bools, ClassCounts, Distance, Floats, Ints, Spread
 
 if TYPE_CHECKING:
     from tamis.coarsen.lattice import InRegister
 
-Ints = NDArray[Any]
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
 Levels = tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Constraints:
-    """What every class that leaves must satisfy.
-
-    Parameters
-    ----------
-    k : int
-        The fewest people in a class.
-    l : int, optional
-        The least diversity of a class, as `kind` counts it; it has as many people and distinct
-        sensitive values at least.
-    t : float, optional
-        The farthest that the sensitive values of a class may be from those of the whole table.
-    distance : {"equal", "ordered"}
-        Whether t takes all sensitive values to be equally far apart, or counts the steps between
-        them; see `tamis.risk.diversity.t_closeness`.
-    kind : {"distinct", "entropy", "recursive"}
-        How l counts sensitive values; see `tamis.risk.anonymity.Anonymity`.
-    c : float
-        For `recursive`.
-    also : Anonymity, optional
-        What else is asked: its alpha, beta, delta_disclosure and max_average_risk.
-
-    Examples
-    --------
-    >>> Constraints(k=5, l=3).needs_values
-    True
-    """
-
-    k: int = 5
-    l: int | None = None  # noqa: E741 - the field's name for it
-    t: float | None = None
-    distance: Distance = "equal"
-    kind: Kind = "distinct"
-    c: float = 3.0
-    also: Anonymity | None = None
-
-    def __post_init__(self) -> None:
-        check_whole("k", self.k)
-        check_diversity(self.l, self.kind, self.c, self.t)
-
-    @property
-    def shared(self) -> bool:
-        """Whether l depends on how frequent sensitive values are, not only on which occur."""
-        return self.l is not None and self.kind != "distinct"
-
-    @property
-    def needs_values(self) -> bool:
-        """Whether a sensitive column is needed."""
-        more = self.also is not None and self.also.of_secrets
-        return self.l is not None or self.t is not None or more
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +103,7 @@ class CodedRows:
     def usual_shares(self) -> Floats:
         """The share of each sensitive value in the whole table, suppressed rows included."""
         assert self.values is not None
-        weight = self._value_weight(np.zeros(len(self.weight), dtype=np.int64))
+        weight = self.value_weight(np.zeros(len(self.weight), dtype=np.int64))
         counts = np.bincount(self.values, weight).astype(np.float64)
         shares: Floats = counts / counts.sum()
         return shares
@@ -175,12 +116,13 @@ class CodedRows:
         pairs: Ints = self.people * (self.values.max() + 1) + self.values
         return pairs
 
-    def _value_weight(self, class_of: Ints) -> Ints:
+    def value_weight(self, class_of: Ints) -> Ints:
         """What each distinct row adds to the count of its sensitive value in its class."""
-        return self.weight if self.people is None else self._firsts(class_of, self._person_values)
+        return self.weight if self.people is None else self.firsts(class_of, self._person_values)
 
     @staticmethod
-    def _firsts(class_of: Ints, items: Ints) -> Ints:
+    def firsts(class_of: Ints, items: Ints) -> Ints:
+        """1 for each distinct row that is the first of its class with its item, else 0."""
         from tamis.coarsen.kernels import first_in_class
 
         first: Ints = first_in_class(class_of, items, int(items.max()) + 1)
@@ -188,7 +130,7 @@ class CodedRows:
 
     def once_in_class(self, class_of: Ints) -> Ints:
         """What each distinct row adds to the people of its class."""
-        return self.weight if self.people is None else self._firsts(class_of, self.people)
+        return self.weight if self.people is None else self.firsts(class_of, self.people)
 
     def people_in(self, class_of: Ints, classes: int, sizes: Ints) -> Ints:
         """The number of people in each class; `sizes` are its rows."""
@@ -196,75 +138,11 @@ class CodedRows:
             return sizes
         return np.bincount(class_of, self.once_in_class(class_of), classes)
 
-    def values_in(self, class_of: Ints, classes: int) -> Ints:
-        """The number of distinct sensitive values in each class."""
-        assert self.values is not None
-        return np.bincount(class_of, self._firsts(class_of, self.values), classes)
-
-    def too_uniform(self, class_of: Ints, classes: int, asked: Constraints) -> Bools:
-        """Which classes lack the entropy or recursive l, by how frequent their values are."""
-        from tamis.coarsen.kernels import entropies_by_class, rows_by_class
-
-        assert asked.l is not None
-        if asked.kind == "recursive":
-            ratios = recursive_ratios(self.spread(class_of, classes), asked.l)
-            return np.asarray(reaches(ratios, asked.c))
-        weight, distinct = self._value_weight(class_of), len(self.usual_shares)
-        values, weight, starts = rows_by_class(class_of, self.values, weight, classes)
-        entropies = entropies_by_class(values, weight, starts, distinct)
-        return np.asarray(falls_short(np.exp(entropies), asked.l))
-
-    def distances(self, class_of: Ints, classes: int, distance: Distance) -> Floats:
-        """How far the sensitive values of each class are from those of the whole table."""
-        from tamis.coarsen.kernels import equal_distances, ordered_distances, rows_by_class
-
-        weight, usual = self._value_weight(class_of), self.usual_shares
-        values, weight, starts = rows_by_class(class_of, self.values, weight, classes)
-        if distance == "equal":
-            found: Floats = equal_distances(values, weight, starts, usual)
-            return found
-        found = ordered_distances(values, weight, starts, usual)
-        if self.missing:  # it has no place among numbers: the farther of both ends counts
-            below = (values + 1) % len(usual)
-            found = np.maximum(found, ordered_distances(below, weight, starts, np.roll(usual, 1)))
-        return found
-
-    def spread(self, class_of: Ints, classes: int) -> Spread:
-        """The sensitive values of each class, as the measures of a table count them."""
-        from tamis.coarsen.kernels import rows_by_class
-
-        assert self.values is not None
-        order = self._by_value  # kept within each class, which then has equal values together
-        weight = self._value_weight(class_of)
-        values, weight, starts = rows_by_class(
-            class_of[order], self.values[order], weight[order], classes
-        )
-        opens = np.diff(values, prepend=-1) != 0
-        opens[starts[:-1]] = True
-        entries = np.flatnonzero(opens)
-        counts = np.add.reduceat(weight, entries)
-        first = np.searchsorted(entries, starts[:-1])
-        sizes = np.add.reduceat(counts, first)
-        of_class = np.repeat(np.arange(classes), np.diff(first, append=len(entries)))
-        people = None if self.people is None else self.people_in(class_of, classes, sizes)
-        values, usual = values[entries], self.usual_shares
-        return Spread(of_class, values, counts, first, sizes, usual, False, self.missing, people)
-
     @cached_property
-    def _by_value(self) -> Ints:
+    def by_value(self) -> Ints:
         """The distinct rows in the order of their sensitive values."""
         assert self.values is not None
         return np.argsort(self.values, kind="stable")
-
-    def average_risk(self, class_of: Ints, people: Ints, kept: Bools) -> float:
-        """The mean over people who leave of 1 by the people of their smallest class."""
-        leaving = kept[class_of]
-        risk = 1 / people[class_of[leaving]]
-        if self.people is None:
-            return float(np.average(risk, weights=self.weight[leaving]))
-        worst = np.zeros(int(self.people.max()) + 1)
-        np.maximum.at(worst, self.people[leaving], risk)
-        return float(worst[worst > 0].mean())
 
 
 def coded_rows(
@@ -354,10 +232,9 @@ class LatticeNode:
     sizes : array of int
         The rows of each class.
     doomed : array of bool
-        The classes with too few people or values: so has every finer class inside them.
+        The classes that no split saves, such as those of too few people.
     suppressed : array of bool
-        The classes that do not leave: doomed, too far from the whole table, or with one sensitive
-        value too frequent.
+        The classes that do not leave: doomed, or breaking something that a part may keep.
     stray : int
         Of the rows of classes that are not doomed, so many are suppressed at every finer node too.
     register : InRegister, optional
@@ -403,72 +280,140 @@ class LatticeNode:
         return self.register is not None and self.register.nested and self.barred
 
 
-def grouped_at(rows: CodedRows, levels: Levels, constraints: Constraints) -> LatticeNode:
+@dataclass(frozen=True, eq=False)
+class NodeCounts(ClassCounts):
+    """The classes of a node, counted: kernels stand in for measures that a search asks often.
+
+    Parameters
+    ----------
+    rows : CodedRows
+    class_of : array of int
+        The class of each distinct row.
+    leaving : array of bool, optional
+        The classes that leave; `None`: all of them.
+    """
+
+    rows: CodedRows = field(kw_only=True)
+    class_of: Ints = field(kw_only=True)
+    leaving: Bools | None = field(default=None, kw_only=True)
+
+    @property
+    def classes(self) -> int:
+        """The number of classes."""
+        return len(self.people)
+
+    def distinct_values(self) -> Ints:
+        rows, values = self.rows, self._values
+        each = np.bincount(self.class_of, rows.firsts(self.class_of, values), self.classes)
+        return np.minimum(each, self.people)
+
+    def effective_values(self) -> Floats:
+        """Not cut at the number of people: a class of fewer than l of them is lost anyway."""
+        from tamis.coarsen.kernels import entropies_by_class
+
+        entropies = entropies_by_class(*self._rows_by_class, len(self.rows.usual_shares))
+        return np.asarray(np.exp(entropies))
+
+    def distances(self, distance: Distance | None = None) -> Floats:
+        from tamis.coarsen.kernels import equal_distances, ordered_distances
+
+        usual, (values, weight, starts) = self.rows.usual_shares, self._rows_by_class
+        if distance != "ordered":
+            found: Floats = equal_distances(values, weight, starts, usual)
+            return found
+        found = ordered_distances(values, weight, starts, usual)
+        if self.rows.missing:  # it has no place among numbers: the farther of both ends counts
+            below = (values + 1) % len(usual)
+            found = np.maximum(found, ordered_distances(below, weight, starts, np.roll(usual, 1)))
+        return found
+
+    @cached_property
+    def spread(self) -> Spread:
+        from tamis.coarsen.kernels import rows_by_class
+
+        rows, order = self.rows, self.rows.by_value  # so that a class has equal values together
+        values, weight, starts = rows_by_class(
+            self.class_of[order],
+            self._values[order],
+            rows.value_weight(self.class_of)[order],
+            self.classes,
+        )
+        opens = np.diff(values, prepend=-1) != 0
+        opens[starts[:-1]] = True
+        entries = np.flatnonzero(opens)
+        counts = np.add.reduceat(weight, entries)
+        first = np.searchsorted(entries, starts[:-1])
+        return Spread(
+            classes=np.repeat(np.arange(self.classes), np.diff(first, append=len(entries))),
+            values=values[entries],
+            counts=counts,
+            first=first,
+            sizes=np.add.reduceat(counts, first),
+            totals=rows.usual_shares,
+            number=False,
+            missing=rows.missing,
+            people=None if rows.people is None else self.people,
+        )
+
+    @cached_property
+    def average_risk(self) -> float:
+        """The mean over people who leave of 1 by the people of their smallest class."""
+        rows = self.rows
+        leaving = slice(None) if self.leaving is None else self.leaving[self.class_of]
+        risk = 1 / self.people[self.class_of[leaving]]
+        if rows.people is None:
+            return float(np.average(risk, weights=rows.weight[leaving]))
+        worst = np.zeros(int(rows.people.max()) + 1)
+        np.maximum.at(worst, rows.people[leaving], risk)
+        return float(worst[worst > 0].mean())
+
+    @property
+    def _values(self) -> Ints:
+        assert self.rows.values is not None
+        return self.rows.values
+
+    @cached_property
+    def _rows_by_class(self) -> tuple[Ints, Ints, Ints]:
+        """The values and weights of the distinct rows class by class, and where each begins."""
+        from tamis.coarsen.kernels import rows_by_class
+
+        weight = self.rows.value_weight(self.class_of)
+        found: tuple[Ints, Ints, Ints] = rows_by_class(
+            self.class_of, self._values, weight, self.classes
+        )
+        return found
+
+
+def grouped_at(rows: CodedRows, levels: Levels, asked: Requirements) -> LatticeNode:
     """Group the rows at a node and test each class.
 
-    Where the average risk is too large, nothing leaves.
+    Where all classes together do not keep what is asked of them, nothing leaves.
 
     Examples
     --------
+    >>> from tamis.require import requirements
     >>> sex = Hierarchy((np.array([0, 1]), np.array([0, 0])))
     >>> rows = coded_rows([np.array([1, 0, 1])], [sex])
-    >>> grouped_at(rows, (0,), Constraints(k=2)).rows_suppressed
+    >>> grouped_at(rows, (0,), requirements(k=2)).rows_suppressed
     1
     """
-    node = replace(_grouped_at(rows, levels, constraints), register=rows.register)
-    return node if constraints.also is None else _held_to(constraints.also, node, rows)
-
-
-def _held_to(asked: Anonymity, node: LatticeNode, rows: CodedRows) -> LatticeNode:
-    """The node with more classes suppressed: those that lack what else is asked.
-
-    They are not doomed: of a class that a split takes apart, a part may keep it.
-    """
-    classes = len(node.sizes)
-    suppressed = node.suppressed.copy()
-    if asked.of_secrets:
-        suppressed |= asked.unlike(rows.spread(node.class_of, classes))
-    if asked.max_average_risk is not None and not suppressed.all():
-        people = rows.people_in(node.class_of, classes, node.sizes)
-        average = rows.average_risk(node.class_of, people, ~suppressed)
-        suppressed |= exceeds(average, asked.max_average_risk)
-    return replace(node, suppressed=suppressed)
-
-
-def _grouped_at(rows: CodedRows, levels: Levels, constraints: Constraints) -> LatticeNode:
     from tamis.coarsen.kernels import summed_by_class
 
     class_of, classes = rows.classes_at(levels)
     sizes = summed_by_class(class_of, rows.weight, classes)
     people = rows.people_in(class_of, classes, sizes)
-    doomed = people < constraints.k
-    if constraints.l is not None:
-        diverse = np.minimum(rows.values_in(class_of, classes), people)
-        doomed |= diverse < constraints.l
-    if constraints.t is None and not constraints.shared:
-        return LatticeNode(tuple(levels), class_of, sizes, doomed, doomed)
-    suppressed, fewest = doomed, np.zeros(classes)
-    if constraints.shared:
-        uniform = rows.too_uniform(class_of, classes, constraints)
-        # Classes that all keep this kind of l keep it together: of a class that does not, no split
-        # saves every row.
-        suppressed, fewest = suppressed | uniform, fewest + uniform
-    if constraints.t is not None:
-        distances = rows.distances(class_of, classes, constraints.distance)
-        suppressed = suppressed | exceeds(distances, constraints.t)
-        fewest = np.maximum(fewest, _fewest_lost(sizes, distances, constraints.t))
+    counts = NodeCounts(people, rows=rows, class_of=class_of)
+    doomed, suppressed = np.zeros(classes, np.bool_), np.zeros(classes, np.bool_)
+    fewest = np.zeros(classes)
+    for each in asked.by_group:
+        figures = each.figures(counts)
+        breaking = each.is_short(figures)
+        doomed |= each.infeasible(counts, breaking)
+        suppressed |= breaking
+        fewest = np.maximum(fewest, each.rows_lost(counts, figures))
+    suppressed |= doomed
     # A person in two parts of a class counts in both: then a split may save all.
     stray = 0 if rows.people is not None else int(fewest[~doomed].sum())
-    return LatticeNode(tuple(levels), class_of, sizes, doomed, suppressed, stray)
-
-
-def _fewest_lost(sizes: Ints, distances: Floats, t: float) -> Floats:
-    """The fewest rows of each far class that no split saves.
-
-    A class is a mixture of what is kept of it, at most t away, and of the rest, at most 1 away;
-    distances are convex. So of n rows at distance d, at least n (d - t) / (1 - t) are lost.
-    """
-    t += ROUNDING  # as far as may be kept: of large classes a billionth is a row
-    if t >= 1:
-        return np.zeros(len(sizes))
-    return np.maximum(np.ceil(sizes * (distances - t) / (1 - t) - 1e-9), 0)
+    if asked.of_all and not suppressed.all():
+        suppressed |= not asked.of_all.met(replace(counts, leaving=~suppressed))
+    return LatticeNode(tuple(levels), class_of, sizes, doomed, suppressed, stray, rows.register)

@@ -13,11 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from tamis.coarsen.ladder import Ladder
 from tamis.coarsen.ladder_sources import ladder_from
-from tamis.coarsen.search import coarsened, limits_of
+from tamis.coarsen.search import coarsened
 from tamis.errors import InputError, listed, plural
 from tamis.read import polars_frame
 from tamis.read.frames import asked_library, native_kind
-from tamis.requirements import BetaKind, Kind
+from tamis.require import parameters_of_groups, requirements
+from tamis.require.counts import BetaKind
+from tamis.require.diversity import DiversityKind
 from tamis.table import Roles, Table
 
 
@@ -40,7 +42,7 @@ class Coarsener(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type:
         How `l` counts sensitive values, and the factor for `recursive`.
     alpha, beta, beta_kind, delta_disclosure : optional
         How far shares of sensitive values among people alike may be from those of all; see
-        `tamis.risk.anonymity.Anonymity`.
+        `tamis.risk.diversity.likeness`.
     max_risk, max_average_risk : float, optional
         The largest chance of finding a person's row, and the largest mean of it.
     delta_presence : (float, float), optional
@@ -88,7 +90,7 @@ class Coarsener(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type:
         *,
         l: int | None = None,  # noqa: E741 - the field's name for it
         t: float | None = None,
-        l_kind: Kind = "distinct",
+        l_kind: DiversityKind = "distinct",
         c: float = 3.0,
         alpha: float | None = None,
         beta: float | None = None,
@@ -152,7 +154,7 @@ class Coarsener(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type:
                 column: form if isinstance(form, Ladder) else ladder_from(column, form)
                 for column, form in (self.ladders or {}).items()
             },
-            limits_of(**{name: getattr(self, name) for name in _LIMITS}),
+            requirements(**{name: getattr(self, name) for name in _ASKED}),
             metric=self.metric,
             max_suppressed=self.max_suppressed,
             population=population,
@@ -188,10 +190,7 @@ class Coarsener(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type:
         return table.with_roles(quasi=tuple(self.columns))
 
 
-_LIMITS = (
-    *("k", "l", "t", "l_kind", "c", "alpha", "beta", "beta_kind"),
-    *("delta_disclosure", "max_risk", "max_average_risk"),
-)
+_ASKED = tuple(name for name in parameters_of_groups() if name != "t_distance")
 _SENSITIVE, _PERSON = "\x00sensitive", "\x00person"
 """Names that no file has, for what comes as an array."""
 

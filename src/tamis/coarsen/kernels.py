@@ -1,6 +1,6 @@
 """Kernels: the classes of equal rows at a node of the lattice, and what is inside them.
 
-Then rows split in two, again and again, as long as both parts satisfy the constraints.
+Then rows split in two, again and again, as long as both parts keep what is required.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from numba.extending import register_jitable
 from tamis.kernel_cache import njit
 
 if TYPE_CHECKING:
-    from tamis.coarsen.local import ClassBounds, Labelled, Register
+    from tamis.coarsen.local import Labelled, PartBounds, Register
 
 EMPTY = np.int64(-1)
-# That of tamis.requirements, written again: a compiled kernel notices changes in its own file only.
+# That of tamis.rounding, written again: a compiled kernel notices changes in its own file only.
 ROUNDING = 1e-9
 
 
@@ -256,7 +256,7 @@ def _entropy(counts: Any) -> float:
 
 
 @register_jitable
-def _shared_enough(counts: Any, bounds: ClassBounds) -> bool:
+def _shared_enough(counts: Any, bounds: PartBounds) -> bool:
     """Whether no sensitive value is too frequent for the entropy or recursive l asked for."""
     if bounds.l == 0:
         return True
@@ -271,7 +271,7 @@ def _shared_enough(counts: Any, bounds: ClassBounds) -> bool:
 
 
 @register_jitable
-def _like_all(counts: Any, crowd: int, usual: Any, bounds: ClassBounds) -> bool:
+def _like_all(counts: Any, crowd: int, usual: Any, bounds: PartBounds) -> bool:
     """Whether the values keep alpha, beta and delta; `crowd` are the people they belong to."""
     total = counts.sum()
     for value in range(usual.size):
@@ -291,7 +291,7 @@ def _like_all(counts: Any, crowd: int, usual: Any, bounds: ClassBounds) -> bool:
 
 
 @njit(cache=True)
-def may_be_class(part: Any, about: Labelled, bounds: ClassBounds, seen: Any) -> bool:
+def may_be_class(part: Any, about: Labelled, bounds: PartBounds, seen: Any) -> bool:
     """Whether some rows may be a class."""
     crowd = _crowd(part, about.people, seen)
     if crowd < max(bounds.k, bounds.l):
@@ -389,7 +389,7 @@ def _by_range(counts: Any, gains: Any, start: int, least: int) -> None:
 
 
 @register_jitable
-def _ratings(part: Any, leaves: Any, first: Any, about: Labelled, bounds: ClassBounds) -> Any:
+def _ratings(part: Any, leaves: Any, first: Any, about: Labelled, bounds: PartBounds) -> Any:
     """How good each cut of each column is; -1 for those that leave too few rows on a side."""
     rated = np.full(first[-1], -1.0)
     least = max(bounds.k, bounds.l)
@@ -419,7 +419,7 @@ def _best_split(
     leaves: Any,
     first: Any,
     about: Labelled,
-    bounds: ClassBounds,
+    bounds: PartBounds,
     register: Register,
     seen: Any,
 ) -> Any:
@@ -458,7 +458,7 @@ def _best_split(
 
 @njit(cache=True)
 def split_classes(
-    leaves: Any, first: Any, about: Labelled, bounds: ClassBounds, register: Register
+    leaves: Any, first: Any, about: Labelled, bounds: PartBounds, register: Register
 ) -> Any:
     """The class of each row, the number of classes, the share of each in the register, and its
     rows that no class may be about.

@@ -30,8 +30,6 @@ from numpy.typing import NDArray
 
 from tamis.coarsen.classes import (
     CodedRows,
-    Constraints,
-    Ints,
     LatticeNode,
     Levels,
     coded_rows,
@@ -40,6 +38,8 @@ from tamis.coarsen.classes import (
 from tamis.coarsen.ladder import Ladder
 from tamis.coarsen.metrics import EVEN, Metric, metric_named, outer_sum
 from tamis.errors import CannotMeet, InputError, plural
+from tamis.require.base import Requirements
+from tamis.require.counts import Ints
 from tamis.risk.presence import Presence, presence_bounds, presence_of_counts, stacked
 from tamis.risk.suppression import most_suppressed
 from tamis.table import Table
@@ -79,7 +79,7 @@ class Optimum:
 
 def full_domain(
     rows: CodedRows,
-    constraints: Constraints,
+    asked: Requirements,
     *,
     metric: str = "loss",
     max_suppressed: float = 0.0,
@@ -90,7 +90,7 @@ def full_domain(
     Parameters
     ----------
     rows : CodedRows
-    constraints : Constraints
+    asked : Requirements
     metric : str
         See `tamis.coarsen.metrics`.
     max_suppressed : float
@@ -107,9 +107,10 @@ def full_domain(
     --------
     >>> from tamis.coarsen.classes import coded_rows
     >>> from tamis.coarsen.ladder import Hierarchy
+    >>> from tamis.require import requirements
     >>> job = Hierarchy((np.arange(4), np.array([0, 0, 1, 1]), np.zeros(4)))
     >>> rows = coded_rows([np.array([0, 1, 2, 3, 3])], [job])
-    >>> best = full_domain(rows, Constraints(k=2))
+    >>> best = full_domain(rows, requirements(k=2))
     >>> best.node.levels, round(best.score, 4), best.proven
     ((1,), 0.3333, True)
     """
@@ -117,15 +118,15 @@ def full_domain(
         raise InputError(f"max_suppressed must be a share from 0 to 1, got {max_suppressed}")
     needs_everybody = rows.register is not None and rows.register.low > 0
     most = 0 if needs_everybody else most_suppressed(max_suppressed, rows.rows)
-    measure = metric_named(metric, rows, constraints, factor, most)
-    top = grouped_at(rows, rows.top, constraints)
+    measure = metric_named(metric, rows, asked, factor, most)
+    top = grouped_at(rows, rows.top, asked)
     if top.closes(most):
         raise CannotMeet(_hopeless(top, rows, most))
     nodes = math.prod(level + 1 for level in rows.top)
     if nodes > MOST_NODES:
-        found, bound, checked = searched_in_boxes(rows, constraints, measure)
+        found, bound, checked = searched_in_boxes(rows, asked, measure)
     else:
-        found, checked = _searched(rows, constraints, measure)
+        found, checked = _searched(rows, asked, measure)
         bound = math.inf
     if found is None:
         raise CannotMeet(_hopeless(top, rows, most))
@@ -144,7 +145,7 @@ def _hopeless(top: LatticeNode, rows: CodedRows, most: int) -> str:
 
 
 def _searched(
-    rows: CodedRows, constraints: Constraints, metric: Metric
+    rows: CodedRows, asked: Requirements, metric: Metric
 ) -> tuple[LatticeNode | None, int]:
     """The best node and how many were looked at."""
     lower = np.ascontiguousarray(metric.anywhere())
@@ -154,7 +155,7 @@ def _searched(
         if bounds[place] >= best:
             continue
         levels = tuple(int(level) for level in np.unravel_index(place, lower.shape))
-        node = grouped_at(rows, levels, constraints)
+        node = grouped_at(rows, levels, asked)
         checked += 1
         below = lower[tuple(slice(level + 1) for level in levels)]
         if node.closes(metric.most):
@@ -202,7 +203,7 @@ class _BoxSearch:
     """The best node so far, and what has been looked at."""
 
     rows: CodedRows
-    constraints: Constraints
+    asked: Requirements
     metric: Metric
     most_checked: int
     best: float = math.inf
@@ -215,7 +216,7 @@ class _BoxSearch:
 
     def look(self, levels: Levels) -> LatticeNode | None:
         """The node; `None` if neither it nor any finer one may be chosen."""
-        node = grouped_at(self.rows, levels, self.constraints)
+        node = grouped_at(self.rows, levels, self.asked)
         total = math.inf
         if node.may_leave(self.metric.most):
             total = self.metric.total(node)
@@ -270,13 +271,13 @@ def _one_finer(levels: Levels, column: int) -> Levels:
 
 
 def searched_in_boxes(
-    rows: CodedRows, constraints: Constraints, metric: Metric, most_checked: int = MOST_CHECKED
+    rows: CodedRows, asked: Requirements, metric: Metric, most_checked: int = MOST_CHECKED
 ) -> tuple[LatticeNode | None, float, int]:
     """The best node found, a bound on the total of all nodes, and how many were looked at.
 
     The bound is infinite where the best node is proven to be the optimum.
     """
-    search = _BoxSearch(rows, constraints, metric, most_checked)
+    search = _BoxSearch(rows, asked, metric, most_checked)
     search.descend()
     bound = search.divide()
     return search.found, bound, len(search.seen)

@@ -1,6 +1,6 @@
 """Local recoding: each class of rows gets its own intervals and groups of values.
 
-The rows are cut in two, across one column, as long as both parts satisfy the constraints (after
+The rows are cut in two, across one column, as long as both parts keep what is required (after
 Mondrian, LeFevre et al. 2006). What is left are the classes; nothing is suppressed. A number or a
 date is then told as the interval of its class, any other value as the group of values that occur in
 its class.
@@ -15,13 +15,13 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 import polars as pl
 
-from tamis.coarsen.classes import Constraints, Floats, Ints
 from tamis.coarsen.ladder import NOTHING
 from tamis.coding import Coded
 from tamis.errors import CannotMeet, InputError
-from tamis.requirements import exceeds, fewest_people
-from tamis.risk.anonymity import Anonymity, average_risk
-from tamis.risk.grouping import people_of
+from tamis.require.base import Requirements
+from tamis.require.counts import ClassCounts, Floats, Ints
+from tamis.risk.diversity import count_groups
+from tamis.risk.grouping import Grouping, people_of
 from tamis.risk.presence import Presence, presence_bounds, stacked
 from tamis.table import Table, bare, kind_of
 
@@ -31,24 +31,32 @@ LOCAL_METRICS = ("loss", "discernability", "aecs")
 """What needs no levels."""
 
 
-class ClassBounds(NamedTuple):
-    """The constraints as plain numbers; `l` is 0, all others are infinite where nobody bounds.
+class PartBounds(NamedTuple):
+    """Requirements as the plain numbers by which kernels judge a part, see `kernel_bounds` of each.
 
-    With `entropy`, l is by the entropy of the values; with a finite `c` it is recursive. `alpha`,
-    `beta` and `delta` are as in `tamis.risk.diversity.likeness`.
+    `l` is 0, all others are infinite where nobody bounds. With `entropy`, l is by the entropy of
+    the values; with a finite `c` it is recursive. `alpha`, `beta` and `delta` are as in
+    `tamis.risk.diversity.likeness`.
     """
 
-    k: int
-    l: int  # noqa: E741 - the field's name for it
-    t: float
-    ordered: bool
-    missing: bool
-    entropy: bool
-    c: float
-    alpha: float
-    beta: float
-    enhanced: bool
-    delta: float
+    k: int = 1
+    l: int = 0  # noqa: E741 - the field's name for it
+    t: float = np.inf
+    ordered: bool = False
+    missing: bool = False
+    entropy: bool = False
+    c: float = np.inf
+    alpha: float = np.inf
+    beta: float = np.inf
+    enhanced: bool = False
+    delta: float = np.inf
+
+    @classmethod
+    def of(cls, asked: Requirements, missing: bool) -> Self:
+        """Those that kernels know of what is asked; the largest k counts."""
+        known = [bounds for each in asked if (bounds := each.kernel_bounds()) is not None]
+        merged = {name: bound for bounds in known for name, bound in bounds.items()}
+        return cls(**{**merged, "k": asked.k, "missing": missing})
 
 
 class Labelled(NamedTuple):
@@ -139,7 +147,7 @@ class LocalClasses:
 def local_classes(
     leaves: Sequence[Ints],
     widths: Sequence[int],
-    constraints: Constraints,
+    asked: Requirements,
     *,
     people: Ints | None = None,
     values: Ints | None = None,
@@ -155,7 +163,7 @@ def local_classes(
         The leaf of each row, in the order in which ranges are taken.
     widths : ints, one a column
         The number of leaves, whether rows have them or not.
-    constraints : Constraints
+    asked : Requirements
     people, values : arrays of int, optional
         The person and the sensitive value of each row, from 0 without gaps.
     missing : bool
@@ -169,79 +177,74 @@ def local_classes(
 
     Examples
     --------
+    >>> from tamis.require import requirements
     >>> ages = np.array([0, 0, 1, 5, 6, 9])
-    >>> local_classes([ages], [10], Constraints(k=3)).class_of.tolist()
+    >>> local_classes([ages], [10], requirements(k=3)).class_of.tolist()
     [1, 1, 1, 0, 0, 0]
     """
     from tamis.coarsen.kernels import may_be_class, split_classes
 
     everyone = register or Register.nobody(len(leaves[0]))
-    about = _about(people, values if constraints.needs_values else None, target)
+    about = _about(people, values if asked.of_secrets else None, target)
     lines = np.array(leaves, dtype=np.int32)
     first, everybody = np.cumsum([0, *widths]), np.arange(lines.shape[1])
 
+    bounds = PartBounds.of(asked, missing)
+
     def divided(k: int) -> LocalClasses:
-        bounds = class_bounds(constraints, k, missing)
-        if not may_be_class(everybody, about, bounds, np.zeros(lines.shape[1], np.int8)):
+        least = bounds._replace(k=k)
+        if not may_be_class(everybody, about, least, np.zeros(lines.shape[1], np.int8)):
             raise CannotMeet(
                 f"the whole table of {lines.shape[1]:,} rows does not satisfy the constraints as "
                 "one class, so no part of it can; ask for less (k, l, alpha, ...)"
             )
-        class_of, classes, shares, told = split_classes(lines, first, about, bounds, everyone)
+        class_of, classes, shares, told = split_classes(lines, first, about, least, everyone)
         presence = None if register is None else register.presence(shares, told)
         return LocalClasses(class_of, int(classes), presence)
 
-    most = None if constraints.also is None else constraints.also.max_average_risk
-    if most is None:
-        return divided(constraints.k)
-    return _risking_little(divided, constraints.k, most, people)
+    rest = Requirements(tuple(each for each in asked if each.kernel_bounds() is None))
+    if not rest:
+        return divided(bounds.k)
+    return _large_enough(divided, bounds.k, rest, people, values)
 
 
-def class_bounds(constraints: Constraints, k: int, missing: bool) -> ClassBounds:
-    """The constraints as kernels take them, with classes of k people or more."""
-    also = constraints.also or Anonymity()
-    return ClassBounds(
-        k,
-        constraints.l or 0,
-        _or_any(constraints.t),
-        constraints.distance == "ordered",
-        missing,
-        constraints.kind == "entropy",
-        constraints.c if constraints.kind == "recursive" else np.inf,
-        _or_any(also.alpha),
-        _or_any(also.beta),
-        also.beta is not None and also.beta_kind == "enhanced",
-        _or_any(also.delta_disclosure),
-    )
-
-
-def _or_any(bound: float | None) -> float:
-    return np.inf if bound is None else float(bound)
-
-
-def _risking_little(
-    divided: Callable[[int], LocalClasses], k: int, most: float, people: Ints | None
+def _large_enough(
+    divided: Callable[[int], LocalClasses],
+    k: int,
+    asked: Requirements,
+    people: Ints | None,
+    values: Ints | None,
 ) -> LocalClasses:
-    """Classes of so many people, k or more, that the average risk is small enough.
+    """Classes of so many people, k or more, that what kernels do not judge is kept, too.
 
-    A mean is not a property of one class, so no single cut can be judged by it. Larger classes
-    everywhere keep it, and those of 1/most people or more certainly do. The smallest size that
-    does is searched for by halving.
+    Such as a mean: it is not a property of one class, so no single cut can be judged by it. Larger
+    classes everywhere keep more of what is lost by splitting. The smallest size that keeps all is
+    searched for by halving, after a size that does was found by doubling.
     """
     who = None if people is None else people_of(people)
+    secret = None if values is None else pl.Series(values)
 
-    def risks_little(found: LocalClasses) -> bool:
-        return not exceeds(average_risk(Coded(found.class_of, found.classes), who), most)
+    def counts(found: LocalClasses) -> ClassCounts:
+        classes = Coded(found.class_of, found.classes)
+        return count_groups(Grouping.of_classes(classes, who), secret)
 
     found = divided(k)
-    if risks_little(found):
+    if asked.met(counts(found)):
         return found
-    low, high = k, max(k, fewest_people(most))
+    everybody = int(counts(found).people.sum()) if who is None else who.radix
+    low, high = k, max([k, *(each.enough_people for each in asked)])
     found = divided(high)
+    while not asked.met(counts(found)):
+        if found.classes == 1:
+            raise CannotMeet(
+                f"even as one class the whole table falls short: {asked.short_of(counts(found))}"
+            )
+        low, high = high, min(2 * high, everybody)
+        found = divided(high)
     while high - low > 1:
         middle = (low + high) // 2
         other = divided(middle)
-        if risks_little(other):
+        if asked.met(counts(other)):
             high, found = middle, other
         else:
             low = middle

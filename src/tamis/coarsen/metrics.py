@@ -22,8 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import block_diag, csr_array
 
-from tamis.coarsen.classes import Bools, CodedRows, Constraints, Floats, LatticeNode, Levels
+from tamis.coarsen.classes import CodedRows, LatticeNode, Levels
 from tamis.errors import InputError
+from tamis.require.base import Requirements
+from tamis.require.counts import Bools, Floats
 
 EVEN = 0.5
 """The factor at which a suppressed cell and a fully generalised one cost the same."""
@@ -37,7 +39,7 @@ class Metric(ABC):
     Parameters
     ----------
     rows : CodedRows
-    constraints : Constraints
+    asked : Requirements
     factor : float
         From 0 to 1: below one half suppressed rows cost less, above it generalisation does.
     most : int
@@ -48,13 +50,13 @@ class Metric(ABC):
     """Whether there are bounds for coarser nodes, too."""
 
     def __init__(
-        self, rows: CodedRows, constraints: Constraints, factor: float = EVEN, most: int = 0
+        self, rows: CodedRows, asked: Requirements, factor: float = EVEN, most: int = 0
     ) -> None:
         if not 0 <= factor <= 1:
             raise InputError(f"the factor of a metric must be from 0 to 1, got {factor}")
         self.rows = rows
         # Rows of a class that is kept; no more than there are, where nothing can be kept.
-        self.least = min(max(constraints.k, constraints.l or 1), rows.rows)
+        self.least = min(asked.fewest_people, rows.rows)
         self.most = most
         self.suppressing = 2 * factor if factor < EVEN else 1.0
         self.generalising = 1.0 if factor <= EVEN else 2 - 2 * factor
@@ -289,8 +291,8 @@ def _bits_within(leaf_rows: Floats, groups: NDArray[Any]) -> float:
 class NormalisedEntropy(Entropy):
     """Entropy as a share of the bits of each column; suppression and generalisation cost alike."""
 
-    def __init__(self, rows: CodedRows, constraints: Constraints, factor: float, most: int) -> None:
-        super().__init__(rows, constraints, EVEN, most)
+    def __init__(self, rows: CodedRows, asked: Requirements, factor: float, most: int) -> None:
+        super().__init__(rows, asked, EVEN, most)
 
     def level_costs(self, lost: Floats, suppressed: int, stray: int = 0) -> Floats:
         return super().level_costs(lost, suppressed) / self._most_bits
@@ -447,7 +449,7 @@ METRICS = tuple(_METRICS)
 
 
 def metric_named(
-    name: str, rows: CodedRows, constraints: Constraints, factor: float = EVEN, most: int = 0
+    name: str, rows: CodedRows, asked: Requirements, factor: float = EVEN, most: int = 0
 ) -> Metric:
     """The metric of that name for these rows.
 
@@ -456,11 +458,12 @@ def metric_named(
     >>> from tamis.coarsen.classes import coded_rows, grouped_at
     >>> from tamis.coarsen.ladder import Hierarchy
     >>> sex = Hierarchy((np.array([0, 1]), np.array([0, 0])))
-    >>> rows, two = coded_rows([np.array([1, 0, 1])], [sex]), Constraints(k=2)
+    >>> from tamis.require import requirements
+    >>> rows, two = coded_rows([np.array([1, 0, 1])], [sex]), requirements(k=2)
     >>> height = metric_named("height", rows, two)
     >>> height.total(grouped_at(rows, (1,), two))
     1.0
     """
     if name not in _METRICS:
         raise InputError(f"unknown metric {name!r}; choose from {', '.join(METRICS)}")
-    return _METRICS[name](rows, constraints, factor, most)
+    return _METRICS[name](rows, asked, factor, most)

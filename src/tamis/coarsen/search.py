@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tamis.coarsen.classes import CodedRows, Constraints, Ints, coded_rows
+from tamis.coarsen.classes import CodedRows, coded_rows
 from tamis.coarsen.ladder import NOTHING, Ladder, Leaves
 from tamis.coarsen.ladder_sources import drawn_in, ladders_of
 from tamis.coarsen.lattice import full_domain, in_register
@@ -27,8 +27,10 @@ from tamis.coarsen.local import (
 from tamis.coding import coded, dense
 from tamis.errors import CannotMeet, InputError
 from tamis.notebook import in_short
-from tamis.requirements import Kind, fewest_people
-from tamis.risk.anonymity import Anonymity, k_anonymity
+from tamis.require import requirements
+from tamis.require.base import Requirements
+from tamis.require.counts import Ints
+from tamis.risk.anonymity import k_anonymity
 from tamis.risk.grouping import as_table, scope
 from tamis.risk.presence import Presence, stacked, with_left_out
 from tamis.risk.presence import delta_presence as count_presence
@@ -102,7 +104,7 @@ class _Request:
     columns: tuple[str, ...]
     ladders: Mapping[str, Ladder]
     leaves: tuple[Leaves, ...]
-    constraints: Constraints
+    asked: Requirements
     people: Ints | None
     values: Ints | None
     missing: bool
@@ -134,7 +136,7 @@ class _Request:
 def coarsened(
     data: Any,
     ladders: Mapping[str, Ladder] | None = None,
-    constraints: Constraints | None = None,
+    asked: Requirements | None = None,
     *,
     metric: str = "loss",
     max_suppressed: float = 0.0,
@@ -143,7 +145,7 @@ def coarsened(
     population: Any = None,
     delta_presence: Sequence[float] | None = None,
 ) -> Coarsened:
-    """Make the quasi-identifiers of a table coarser until all classes satisfy the constraints.
+    """Make the quasi-identifiers of a table coarser until all classes keep what is asked.
 
     Parameters
     ----------
@@ -151,9 +153,8 @@ def coarsened(
         Its quasi-identifiers are made coarser; see `Table.quasi`.
     ladders : mapping of column to Ladder, optional
         The forms of columns; those that nobody gives are made from the column.
-    constraints : Constraints, optional
-        What each class must satisfy; by default five people. The distance of t is the ordered one
-        where the sensitive column has numbers.
+    asked : Requirements, optional
+        What each class must keep, see `tamis.requirements`; by default five people.
     metric : str
         What to minimise; see `tamis.coarsen.metrics`.
     max_suppressed : float
@@ -181,7 +182,7 @@ def coarsened(
     >>> frame = pl.DataFrame({"age": [31, 33, 47, 48], "ill": ["no", "yes", "no", "no"]})
     >>> ages = Ladder.from_dict("age", {"width": [10]})
     >>> from tamis.table import Roles
-    >>> found = coarsened(Table(frame, Roles(target="ill")), {"age": ages}, Constraints(k=2))
+    >>> found = coarsened(Table(frame, Roles(target="ill")), {"age": ages}, requirements(k=2))
     >>> found.table.frame["age"].to_list(), found.levels
     (['[30, 40)', '[30, 40)', '[40, 50)', '[40, 50)'], {'age': 1})
     """
@@ -189,54 +190,33 @@ def coarsened(
         raise InputError(f"unknown search {search!r}; choose from {', '.join(SEARCHES)}")
     if delta_presence is not None and population is None:
         raise InputError("delta_presence needs a register of everybody; give --population FILE")
-    request = _request(data, ladders, constraints or Constraints(), population)
+    request = _request(data, ladders, asked or requirements(), population)
     if search == "local":
         return _local(request, metric, split_by, delta_presence)
     return _exact(request, metric, max_suppressed, delta_presence)
 
 
-def limits_of(
-    k: int = 5,
-    l: int | None = None,  # noqa: E741 - the field's name for it
-    t: float | None = None,
-    *,
-    l_kind: Kind = "distinct",
-    c: float = 3.0,
-    max_risk: float | None = None,
-    **likeness: Any,
-) -> Constraints:
-    """Constraints by the names that people ask for; a risk of 1/k raises k.
-
-    >>> limits_of(3, max_risk=0.2).k
-    5
-    """
-    also = Anonymity(**likeness)
-    least = k if max_risk is None else max(k, fewest_people(max_risk))
-    return Constraints(least, l, t, kind=l_kind, c=c, also=also if also.beyond_k else None)
-
-
 def _request(
-    data: Any, ladders: Mapping[str, Ladder] | None, constraints: Constraints, population: Any
+    data: Any, ladders: Mapping[str, Ladder] | None, asked: Requirements, population: Any
 ) -> _Request:
     table = as_table(data)
     scoped = scope(table)
-    values, missing = None, False
-    if constraints.needs_values:
+    values, missing, number = None, False, False
+    if asked.of_secrets:
         column = scoped.sensitive_column
         values, missing = dense(coded(column)).codes, column.null_count() > 0
-        if kind_of(column.dtype) == "number":
-            constraints = replace(constraints, distance="ordered")
+        number = kind_of(column.dtype) == "number"
     if population is not None:
         stacked(table, population, scoped.quasi)  # refuses what cannot be compared
     own = {c: ladder for c, ladder in (ladders or {}).items() if c in scoped.quasi}
-    forms = ladders_of(table, own, scoped.quasi, k=constraints.k)
+    forms = ladders_of(table, own, scoped.quasi, k=asked.k)
     leaves = [forms[c].hierarchy(table.frame.get_column(c)) for c in scoped.quasi]
     return _Request(
         table,
         scoped.quasi,
         forms,
         tuple(leaves),
-        constraints,
+        asked.about(scoped.quasi, scoped.sensitive, number=number),
         scoped.people,
         values,
         missing,
@@ -249,7 +229,7 @@ def _exact(
     request: _Request, metric: str, max_suppressed: float, hidden: Sequence[float] | None
 ) -> Coarsened:
     rows = request.rows(hidden)
-    best = full_domain(rows, request.constraints, metric=metric, max_suppressed=max_suppressed)
+    best = full_domain(rows, request.asked, metric=metric, max_suppressed=max_suppressed)
     kept = ~best.node.suppressed[best.node.class_of][rows.of_row]
     if not kept.any():
         raise CannotMeet(
@@ -332,7 +312,7 @@ def _local(
     found = local_classes(
         codes,
         widths,
-        request.constraints,
+        request.asked,
         people=request.people,
         values=request.values,
         missing=request.missing,

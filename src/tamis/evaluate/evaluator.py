@@ -33,10 +33,12 @@ from tamis.learn.holdout import (
 )
 from tamis.notebook import by_fields
 from tamis.release import Release
-from tamis.risk.anonymity import Anonymity
+from tamis.require.base import Requirements
+from tamis.require.counts import ClassCounts
 from tamis.risk.containment import absence_anonymity, containment_anonymity
 from tamis.risk.cut import SensitiveCut, cut_into_quarters
-from tamis.risk.grouping import fewest_alike, people_of
+from tamis.risk.diversity import count_groups
+from tamis.risk.grouping import Grouping, fewest_alike, people_of
 from tamis.risk.suppression import Suppression
 from tamis.rules.coarse import ValueLabels
 from tamis.rules.count import table_labels
@@ -64,8 +66,8 @@ class Evaluator:
         The models an attacker would train to guess the sensitive column.
     random_state : int
         For rules and intervals.
-    anonymity : Anonymity, optional
-        What is asked of the sensitive values of people alike.
+    requirements : Requirements
+        What is asked of people alike.
     suppression : Suppression, optional
         The few who may be left out of a release.
     records : BinaryTable, optional
@@ -77,7 +79,7 @@ class Evaluator:
     classifier: Any
     attackers: Mapping[str, Any]
     random_state: int = 0
-    anonymity: Anonymity | None = None
+    requirements: Requirements = field(default_factory=Requirements)
     records: BinaryTable | None = None
     suppression: Suppression | None = None
     _met_last: list[Features] = field(default_factory=list, init=False, repr=False)
@@ -376,22 +378,26 @@ class Assessment:
         return reduce(joined, self._known())
 
     @cached_property
-    def lacks(self) -> str:
-        """What people alike lack of the diversity and closeness asked for, in words."""
-        asked, original = self.evaluator.anonymity, self.evaluator.original
-        if asked is None or self.release.is_drawn:
-            return ""
-        secret = self.release.cells(original.frame[self.evaluator.sensitive])
-        return asked.short_of(self.groups, secret, self._people)
+    def counts(self) -> ClassCounts:
+        """Groups of people alike in what attackers may know, with their sensitive values."""
+        secret = self.release.cells(self.evaluator.original.frame[self.evaluator.sensitive])
+        return count_groups(Grouping.of_classes(self.groups, self._people), secret)
+
+    @cached_property
+    def reached(self) -> dict[str, float]:
+        """What people alike reach of all that is required besides their number, by its name.
+
+        Empty for synthetic rows: they are not people.
+        """
+        if self.release.is_drawn:
+            return {}
+        return self.evaluator.requirements.beyond_k.reached(self.counts)
 
     @property
-    def diversity_reached(self) -> dict[str, float] | None:
-        """The l and t of people alike, where any was asked for."""
-        asked, original = self.evaluator.anonymity, self.evaluator.original
-        if asked is None or self.release.is_drawn:
-            return None
-        secret = self.release.cells(original.frame[self.evaluator.sensitive])
-        return asked.reached(self.groups, secret, self._people)
+    def lacks(self) -> str:
+        """What people alike lack of that, in words."""
+        asked = self.evaluator.requirements.beyond_k
+        return asked.lacking(self.reached) if self.reached else ""
 
     @cached_property
     def containment(self) -> int | None:

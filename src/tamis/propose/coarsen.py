@@ -125,7 +125,8 @@ class Coarsen(Method):
     def _also(self, problem: Problem) -> Callable[[Coded], bool] | None:
         """What classes must keep besides k; also k itself, where people have several rows to go."""
         crowds = problem.suppression is not None and problem.table.people is not None
-        return problem.kept if problem.anonymity or problem.beside or crowds else None
+        asked = problem.requirements.beyond_k or problem.beside or crowds
+        return problem.kept if asked else None
 
     def _ladders(self, problem: Problem) -> dict[str, Ladder]:
         """The written ladders, and those made where none can be learnt."""

@@ -19,8 +19,9 @@ from tamis.evaluate.yardstick import Yardstick
 from tamis.learn.holdout import HoldOut
 from tamis.perturb import SECRET_BITS, random_source, secret_source
 from tamis.release import Promise, Release
-from tamis.risk.anonymity import Anonymity
-from tamis.risk.grouping import people_of
+from tamis.require.base import Requirements
+from tamis.risk.diversity import count_groups
+from tamis.risk.grouping import Grouping, people_of
 from tamis.risk.suppression import AlikeRows, Suppression
 from tamis.table import Table
 
@@ -51,8 +52,8 @@ class Problem:
     """What told weighs against kept."""
     ladders: Mapping[str, Ladder] = field(default_factory=dict)
     """Coarser forms that people wrote, by column."""
-    anonymity: Anonymity | None = None
-    """What is required of groups of people alike, besides their number; `None`: nothing."""
+    requirements: Requirements = field(default_factory=Requirements)
+    """What is required of groups of people alike, besides k of them."""
     beside: Coded | None = None
     """Classes of people alike in what earlier releases told; k holds over both."""
     suppression: Suppression | None = None
@@ -91,16 +92,16 @@ class Problem:
         """
         if self.suppression is not None:
             return self.suppression.allows(classes)
-        asked = self.anonymity or Anonymity(self.k)
-        secret = self.table.frame[self.table.sensitive or self.table.target]
         if self.beside is not None:
             classes = joined(classes, self.beside)
-        return asked.kept(classes, secret if asked.of_secrets else None, self.people)
+        secret = self.table.frame[self.table.sensitive or self.table.target]
+        counts = count_groups(Grouping.of_classes(classes, self.people), secret)
+        return int(counts.people.min()) >= self.k and self.requirements.monotone.met(counts)
 
     @property
     def only_k(self) -> bool:
         """Whether rows alike need only be counted: each is a person, and nothing else is asked."""
-        return self.table.people is None and self.anonymity is None and self.beside is None
+        return self.table.people is None and not self.requirements.beyond_k and self.beside is None
 
     @property
     def most_suppressed(self) -> int:

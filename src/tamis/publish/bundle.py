@@ -347,7 +347,7 @@ def write_private(private: Path, outcome: Outcome, summary: Analysis, how: dict[
 def _secrets(outcome: Outcome) -> Secrets | None:
     """The sensitive values of the released rows by number, where something is asked about them."""
     release = outcome.release
-    if release.is_drawn or not outcome.settings.anonymity.of_secrets:
+    if release.is_drawn or not outcome.settings.requirements.of_secrets:
         return None
     return numbered_secrets(release.cells(outcome.table.frame[outcome.evaluator.sensitive]))
 
@@ -424,7 +424,8 @@ def _not_promised(outcome: Outcome, alone: ExposureFacts | None) -> list[str]:
         caveat=RECORDED[release.recipe.method].caveat,
         several=release.people is not None,
         suppressed=release.kept is not None,
-        diverse=settings.anonymity.of_secrets and outcome.table.sensitive == outcome.table.target,
+        diverse=settings.requirements.of_secrets
+        and outcome.table.sensitive == outcome.table.target,
     )
 
 

@@ -21,7 +21,7 @@ from tamis.publish.checks import People
 from tamis.publish.labels import labels_of, stated_form
 from tamis.publish.layout import PRIVATE, RECIPE, is_folder, read_json
 from tamis.publish.people import kept_people, uncounted
-from tamis.requirements import ROUNDING, exceeds, falls_short
+from tamis.rounding import ROUNDING, exceeds, falls_short
 from tamis.table import Table, bare, kind_of
 from tamis.table_file import MOMENT
 

@@ -23,7 +23,7 @@ from tamis.errors import CannotMeet, plural
 from tamis.publish.checks import People, as_stored, target_column
 from tamis.publish.layout import PRIVATE, RECIPE, SECRETS, is_folder, read_json
 from tamis.publish.people import kept_people, read_numbers
-from tamis.requirements import ROUNDING, exceeds, falls_short, reaches
+from tamis.rounding import ROUNDING, exceeds, falls_short, reaches
 from tamis.table import bare, only
 
 Secrets = NDArray[np.int64]

@@ -8,63 +8,27 @@ own.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from tamis.coding import coded, counted, dense, joined
 from tamis.errors import InputError, check_whole
-from tamis.requirements import BetaKind, exceeds
-from tamis.risk.grouping import Grouping, Ints, people_in, scope
-
-Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class Spread:
-    """One entry for each class and sensitive value that occurs in it.
-
-    The entries are ordered by class, then by value; there are never more of them than rows.
-    Missing is a value of its own, the last one.
-
-    Parameters
-    ----------
-    classes, values, counts : arrays, one per entry
-        The class, the sensitive value, and the people of the class that have it. A person who has
-        several values counts once for each.
-    first : array, one per class
-        The first entry of each class.
-    sizes : array, one per class
-        The sum of the counts of each class: its people, if each has one value.
-    totals : array, one per value
-        The people of the table that have each value.
-    number, missing : bool
-        Whether the sensitive column is numeric, and whether some values are missing.
-    people : array, one per class, optional
-        The people in each class, if some have several rows.
-    """
-
-    classes: Ints
-    values: Ints
-    counts: Ints
-    first: Ints
-    sizes: Ints
-    totals: Ints
-    number: bool
-    missing: bool
-    people: Ints | None = None
-
-    @property
-    def shares(self) -> Floats:
-        """The share of its class that each entry makes up."""
-        return np.divide(self.counts, self.sizes[self.classes], dtype=np.float64)
-
-    def summed(self, figures: NDArray[Any]) -> NDArray[Any]:
-        """The sum over the entries of each class."""
-        return np.add.reduceat(figures, self.first)
+from tamis.require.counts import (
+    ClassCounts,
+    Distance,
+    Spread,
+    disclosures,
+    distances,
+    distinct_values,
+    effective_values,
+    largest_shares,
+    recursive_ratios,
+    surpluses,
+)
+from tamis.risk.grouping import Grouping, people_in, scope
 
 
 def spread(grouping: Grouping, sensitive: pl.Series) -> Spread:
@@ -98,6 +62,22 @@ def spread(grouping: Grouping, sensitive: pl.Series) -> Spread:
         number=sensitive.dtype.is_numeric(),
         missing=bool((column.codes == column.radix - 1).any()),
         people=None if people is None else grouping.sizes,
+    )
+
+
+def count_groups(grouping: Grouping, secret: pl.Series | None = None) -> ClassCounts:
+    """What requirements are asked of: grouped rows, with their sensitive column where there is one.
+
+    >>> from tamis.risk.grouping import grouped
+    >>> frame = pl.DataFrame({"job": ["cook", "cook", "judge"], "ill": ["flu", "flu", None]})
+    >>> counts = count_groups(grouped(frame, ["job"]), frame["ill"])
+    >>> counts.people.tolist(), counts.distinct_values().tolist()
+    ([2, 1], [1, 1])
+    """
+    return ClassCounts(
+        grouping.sizes,
+        None if secret is None else lambda: spread(grouping, secret),
+        None if grouping.people is None else lambda: float((1 / grouping.of_person).mean()),
     )
 
 
@@ -187,42 +167,6 @@ def diversity(spread: Spread, recursive_l: int | None = None) -> LDiversity:
     return LDiversity(distinct, effective, float(recursive_ratios(spread, least).max()), least)
 
 
-def distinct_values(spread: Spread) -> Ints:
-    """The number of sensitive values in each class, at most that of its people."""
-    entries = _entries(spread)
-    return entries if spread.people is None else np.minimum(entries, spread.people)
-
-
-def effective_values(spread: Spread) -> Floats:
-    """The effective number of sensitive values in each class: e to the entropy."""
-    shares = spread.shares
-    entropy = spread.summed(-shares * np.log(shares))
-    if spread.people is not None:
-        entropy = np.minimum(entropy, np.log(spread.people))
-    return np.asarray(np.exp(entropy))
-
-
-def _entries(spread: Spread) -> Ints:
-    """The number of entries in each class."""
-    return np.diff(spread.first, append=len(spread.counts))
-
-
-def recursive_ratios(spread: Spread, least: int) -> Floats:
-    """In each class the ratio of the most common value to those ranked `least` on together."""
-    most = int(spread.counts.max())
-    falling = most - np.sort(spread.classes * (most + 1) + (most - spread.counts)) % (most + 1)
-    running = np.concatenate(([0], np.cumsum(falling)))
-    head = running[spread.first + np.minimum(least - 1, _entries(spread))] - running[spread.first]
-    tail = spread.sizes - head
-    lacking = tail == 0
-    if spread.people is not None:
-        lacking |= spread.people < least
-    return np.where(lacking, np.inf, falling[spread.first] / np.maximum(tail, 1))
-
-
-Distance = Literal["equal", "ordered"]
-
-
 def t_closeness(
     data: Any,
     sensitive: str | None = None,
@@ -283,57 +227,6 @@ def t_closeness(
 def closeness(spread: Spread, distance: Distance | None = None) -> float:
     """The t of counted sensitive values."""
     return float(distances(spread, distance).max())
-
-
-def distances(spread: Spread, distance: Distance | None = None) -> Floats:
-    """How far the sensitive values of each class are from those of the table."""
-    if distance == "equal" or not spread.number:
-        return _equal(spread)
-    found = _ordered(spread)
-    return np.maximum(found, _ordered(_missing_first(spread))) if spread.missing else found
-
-
-def _equal(spread: Spread) -> Floats:
-    """Half the sum of the differences is the sum of the surpluses, which only entries can have."""
-    usual = spread.totals / spread.totals.sum()
-    surplus = np.maximum(spread.shares - usual[spread.values], 0)
-    return spread.summed(surplus)
-
-
-def _ordered(spread: Spread) -> Floats:
-    """Sum the distance of two step functions piece by piece, never class by value.
-
-    From the value of an entry to that of the next one, the cumulative share of the class
-    stays constant while that of the table rises: below it until they cross, above it afterwards.
-    """
-    distinct = len(spread.totals)
-    if distinct == 1:
-        return np.zeros(len(spread.sizes))
-    usual = np.cumsum(spread.totals) / spread.totals.sum()
-    area = np.concatenate(([0.0], np.cumsum(usual)))
-    running = np.cumsum(spread.counts)
-    before = running[spread.first] - spread.counts[spread.first]
-    held = (running - before[spread.classes]) / spread.sizes[spread.classes]
-    start = spread.values
-    end = np.append(start[1:], distinct)
-    end[spread.first[1:] - 1] = distinct
-    cross = np.clip(np.searchsorted(usual, held), start, end)
-    apart = held * (2 * cross - start - end) + area[start] + area[end] - 2 * area[cross]
-    total = area[start[spread.first]] + spread.summed(apart)
-    return np.asarray(np.maximum(total, 0.0) / (distinct - 1))
-
-
-def _missing_first(spread: Spread) -> Spread:
-    """The same spread with the missing value below all others instead of above them."""
-    distinct = len(spread.totals)
-    values = (spread.values + 1) % distinct
-    order = np.argsort(spread.classes * distinct + values)
-    return replace(
-        spread,
-        values=values[order],
-        counts=spread.counts[order],
-        totals=np.roll(spread.totals, 1),
-    )
 
 
 @dataclass(frozen=True)
@@ -409,25 +302,3 @@ def worst_likeness(found: Spread) -> Likeness:
         float(surpluses(found, "enhanced").max()),
         float(disclosures(found).max()),
     )
-
-
-def largest_shares(found: Spread) -> Floats:
-    """In each class the largest share of its people who have the same value."""
-    people = found.sizes if found.people is None else found.people
-    return np.maximum.reduceat(found.counts / people[found.classes], found.first)
-
-
-def surpluses(found: Spread, kind: BetaKind = "basic") -> Floats:
-    """In each class by how much a value exceeds its share in the table, as a multiple of it."""
-    usual = (found.totals / found.totals.sum())[found.values]
-    surplus = np.maximum(found.shares / usual - 1, 0)
-    if kind == "enhanced":
-        surplus = np.where(exceeds(surplus, -np.log(usual)), np.inf, surplus)
-    return np.maximum.reduceat(surplus, found.first)
-
-
-def disclosures(found: Spread) -> Floats:
-    """In each class the largest absolute logarithm of a share over that in the table."""
-    usual = (found.totals / found.totals.sum())[found.values]
-    apart = np.maximum.reduceat(np.abs(np.log(found.shares / usual)), found.first)
-    return np.where(_entries(found) < len(found.totals), np.inf, apart)

@@ -22,9 +22,10 @@ from tamis.engine.cells import (
 )
 from tamis.engine.large_table import LargeTable
 from tamis.errors import InputError
+from tamis.require.counts import Spread
 from tamis.risk.anonymity import THRESHOLD, Reidentification
 from tamis.risk.audit import ColumnEffect, Exposure
-from tamis.risk.diversity import LDiversity, Spread, closeness, diversity
+from tamis.risk.diversity import LDiversity, closeness, diversity
 from tamis.risk.grouping import ClassSize
 
 

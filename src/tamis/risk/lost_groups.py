@@ -7,7 +7,7 @@ same people in groups without one of the known columns.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
 from typing import NamedTuple
 
@@ -16,9 +16,9 @@ import polars as pl
 
 from tamis.coding import Coded, coded, dense, joined
 from tamis.release import Release
-from tamis.risk.diversity import spread
+from tamis.risk.diversity import count_groups
 from tamis.risk.grouping import Grouping, Ints, people_of
-from tamis.risk.suppression import Bools, Suppression, too_alike
+from tamis.risk.suppression import Bools, Suppression
 
 MOST_VALUES = 10
 """The most values that go altogether of which it is found what would save them."""
@@ -32,7 +32,7 @@ class LostGroup(NamedTuple):
     values: dict[str, str]
     people: int
     reason: str
-    """`k`: too few; `row`: by another row of theirs; else what asks for unlike secrets."""
+    """The name of the requirement that it breaks; `row`: it goes by another row of theirs."""
 
 
 class LostValue(NamedTuple):
@@ -90,17 +90,12 @@ def _together(columns: dict[str, Coded], names: list[str], rows: int) -> Coded:
 
 def _reasons(classes: Coded, suppression: Suppression) -> list[str]:
     """Why each class goes by itself; empty for one that could stay."""
-    asked, people = suppression.asked, suppression.people
+    people = suppression.people
     grouping = Grouping.of_classes(classes, None if people is None else dense(people_of(people)))
+    counts = count_groups(grouping, suppression.secret)
     found = np.full(len(grouping.sizes), "", dtype=object)
-    if asked.of_secrets:
-        each = spread(grouping, suppression.secret)
-        for name in ("delta_disclosure", "beta", "alpha", "t", "l"):
-            if getattr(asked, name) is not None:
-                others = dict.fromkeys(("delta_disclosure", "beta", "alpha", "t", "l"))
-                only = replace(asked, **{**others, name: getattr(asked, name)})
-                found[too_alike(each, only)] = name
-    found[grouping.sizes < asked.k] = "k"
+    for asked in reversed(suppression.asked.by_group):  # the first of several reasons is told
+        found[asked.breaking(counts)] = asked.name
     return [str(reason) for reason in found]
 
 

@@ -11,8 +11,8 @@ import polars as pl
 
 from tamis.coding import Coded, dense
 from tamis.errors import InputError, listed_as
-from tamis.requirements import exceeds, falls_short
 from tamis.risk.grouping import Ints, Scope, as_table, grouped, people_in, people_of, scope
+from tamis.rounding import exceeds, falls_short
 from tamis.table import Table, only
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
 from typing import Generic, TypeVar
 
@@ -23,17 +23,9 @@ from numpy.typing import NDArray
 
 from tamis.coding import Coded, all_stand_for, coded, collapsed, counted_with, dense, joined
 from tamis.release import Release
-from tamis.requirements import exceeds, falls_short, reaches
-from tamis.risk.anonymity import Anonymity
+from tamis.require.base import Requirements
 from tamis.risk.containment import entity_anonymity
-from tamis.risk.diversity import (
-    Spread,
-    distances,
-    distinct_values,
-    effective_values,
-    recursive_ratios,
-    spread,
-)
+from tamis.risk.diversity import count_groups
 from tamis.risk.grouping import Grouping, Ints, people_of
 
 Bools = NDArray[np.bool_]
@@ -83,10 +75,11 @@ def rows_left(rows: int, breaking: Sequence[Breaking], people: Ints | None = Non
     Examples
     --------
     >>> jobs = Coded(np.array([0, 0, 1, 1, 1]), 2)
-    >>> rows_left(5, [breaking_classes(jobs, Anonymity(k=3))]).tolist()
+    >>> from tamis.require import requirements
+    >>> rows_left(5, [breaking_classes(jobs, requirements(k=3))]).tolist()
     [False, False, True, True, True]
     >>> people = np.array([0, 1, 0, 2, 3])  # the first one's going takes a row of the other job
-    >>> rows_left(5, [breaking_classes(jobs, Anonymity(k=3), people=people)], people).any()
+    >>> rows_left(5, [breaking_classes(jobs, requirements(3), people=people)], people).any()
     np.False_
     """
     left = np.ones(rows, dtype=np.bool_)
@@ -104,15 +97,18 @@ def rows_left(rows: int, breaking: Sequence[Breaking], people: Ints | None = Non
 
 
 def breaking_classes(
-    classes: Coded, asked: Anonymity, secret: pl.Series | None = None, people: Ints | None = None
+    classes: Coded,
+    asked: Requirements,
+    secret: pl.Series | None = None,
+    people: Ints | None = None,
 ) -> Breaking:
-    """Rows whose class has too few people, or too little diversity or closeness.
+    """Rows whose class does not keep what every class is judged by.
 
     Parameters
     ----------
     classes : Coded
         Of rows that are alike in what attackers may know.
-    asked : Anonymity
+    asked : Requirements
     secret : polars.Series, optional
         The sensitive column, where anything is asked about it.
     people : array of int, optional
@@ -122,27 +118,11 @@ def breaking_classes(
     def breaks(rows: Ints) -> Bools:
         some = dense(Coded(classes.codes[rows], classes.radix))
         who = None if people is None else dense(people_of(people[rows]))
-        grouping = Grouping.of_classes(some, who)
-        broken = np.asarray(grouping.sizes < asked.k)
-        if asked.of_secrets and secret is not None:
-            broken |= too_alike(spread(grouping, secret.gather(rows)), asked)
-        return np.asarray(broken[some.codes])
+        here = None if secret is None else secret.gather(rows)
+        counts = count_groups(Grouping.of_classes(some, who), here)
+        return np.asarray(asked.breaking(counts)[some.codes])
 
     return breaks
-
-
-def too_alike(found: Spread, asked: Anonymity) -> Bools:
-    """The classes that lack the l, t, alpha, beta or delta asked for."""
-    broken = np.zeros(len(found.sizes), dtype=np.bool_)
-    if asked.l is not None and asked.kind == "distinct":
-        broken |= distinct_values(found) < asked.l
-    elif asked.l is not None and asked.kind == "entropy":
-        broken |= falls_short(effective_values(found), asked.l)
-    elif asked.l is not None:
-        broken |= reaches(recursive_ratios(found, asked.l), asked.c)
-    if asked.t is not None:
-        broken |= exceeds(distances(found, asked.distance), asked.t)
-    return broken | asked.unlike(found)
 
 
 def breaking_containment(cells: NDArray[np.uint8], k: int, people: Ints | None = None) -> Breaking:
@@ -167,7 +147,7 @@ class Suppression:
     ----------
     most : int
         The most people who may be left out.
-    asked : Anonymity
+    asked : Requirements
     secret : polars.Series
         The sensitive column of the original.
     people : array of int, optional
@@ -177,13 +157,14 @@ class Suppression:
 
     Examples
     --------
-    >>> few = Suppression(1, Anonymity(k=2), pl.Series(["flu", "flu", "cold"]))
+    >>> from tamis.require import requirements
+    >>> few = Suppression(1, requirements(k=2), pl.Series(["flu", "flu", "cold"]))
     >>> few.allows(Coded(np.array([0, 0, 1]), 2)), few.allows(Coded(np.array([0, 1, 2]), 3))
     (True, False)
     """
 
     most: int
-    asked: Anonymity
+    asked: Requirements
     secret: pl.Series
     people: Ints | None = None
     learnt: tuple[NDArray[np.intp], ...] = ()
@@ -221,7 +202,7 @@ class Suppression:
         table = release.table
         columns = [coded(table.frame[name]) for name in table.quasi]
         together = reduce(joined, columns) if columns else Coded(np.zeros(table.rows, int), 1)
-        asked = replace(self.asked, k=1) if release.by_containment else self.asked
+        asked = self.asked.beyond_k if release.by_containment else self.asked
         found = [breaking_classes(together, asked, self.secret, self.people)]
         contained = [p for p in release.promises if p.name == "containment_anonymity"]
         for promise in contained if table.features else ():

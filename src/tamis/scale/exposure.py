@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import narwhals as nw
@@ -28,14 +28,13 @@ from tamis.engine.large_table import LargeTable
 from tamis.errors import CannotMeet, listed
 from tamis.publish.checks import Counts
 from tamis.publish.secret_groups import asked_entries, asked_risks
-from tamis.risk.anonymity import Anonymity
+from tamis.require.base import Requirements
+from tamis.require.counts import ClassCounts
 from tamis.risk.large import spreads
 from tamis.table import Unit
 from tamis.unique_counts import ExposureFacts, shown_counts
 
 ALL = "all"
-_FIGURE = {"l_diversity": "l", "t_closeness": "t", "beta_likeness": "beta"}
-"""The figures of `Anonymity.reached_in` that have another name in a manifest."""
 
 
 class Smallest(NamedTuple):
@@ -130,32 +129,43 @@ def counted_average_risk(engine: Engine, cells: Frame, columns: list[str], who: 
     From cells over at least the columns that define groups and those that tell people apart; where
     there are none of the latter, each row is a person.
     """
-    cells, columns = one_group(cells, columns)
-    members = engine.hold(merge_cells(cells, [*columns, *who]))
-    sizes = size_counts(engine, members, columns, who)
+    sizes = _group_sizes(engine, cells, columns, who)
     risks = sizes.select((pl.col("people") / pl.col(SIZE)).sum() / pl.col("people").sum())
     return float(risks.item())
 
 
-def reached_beyond_k(
-    anonymity: Anonymity, large: LargeTable, cells: Frame, names: tuple[str, ...]
-) -> dict[str, Any]:
-    """What groups of people alike in some columns reach of everything asked for but k.
+def _group_sizes(engine: Engine, cells: Frame, columns: list[str], who: list[str]) -> pl.DataFrame:
+    cells, columns = one_group(cells, columns)
+    members = engine.hold(merge_cells(cells, [*columns, *who]))
+    return size_counts(engine, members, columns, who)
 
-    From cells over at least these columns, the sensitive column and the people. Figures about the
-    sensitive column are there only where `anonymity` asks for one.
+
+def reached_beyond_k(
+    asked: Requirements, large: LargeTable, cells: Frame, names: tuple[str, ...]
+) -> dict[str, float]:
+    """What groups of people alike in some columns reach of what is asked, by its name.
+
+    From cells over at least these columns, the sensitive column and the people. Secrets are
+    measured some groups at a time, and the worst of all counts.
     """
     engine, columns, who = large.engine, large.columns(names), large.who
-    found: dict[str, Any] = {}
-    if anonymity.of_secrets:
+    of_secrets = [each for each in asked if each.about_secret]
+    found: dict[str, float] = {}
+    if of_secrets:
         secret = str(large.shape.sensitive)
         number = large.shape.frame.schema[secret].is_numeric()
         grouped, keys = one_group(cells, columns)
         (column,) = large.columns([secret])
         counts = sensitive_counts(engine, grouped, keys, column, who, number)
-        found = anonymity.worst([anonymity.reached_in(part) for part in spreads(counts)])
-    if anonymity.max_average_risk is not None:
-        found["average_risk"] = counted_average_risk(engine, cells, columns, who)
+        parts = [
+            [each.reached(part) for each in of_secrets]
+            for part in map(ClassCounts.of_spread, spreads(counts))
+        ]
+        found = {each.name: each.worst(part) for each, part in zip(of_secrets, zip(*parts))}
+    if rest := [each for each in asked if not each.about_secret]:
+        sizes = _group_sizes(engine, cells, columns, who)[SIZE].to_numpy()
+        risk = partial(counted_average_risk, engine, cells, columns, who)
+        found |= {each.name: each.reached(ClassCounts(sizes, mean_risk=risk)) for each in rest}
     return found
 
 
@@ -179,11 +189,9 @@ def stated_groups(
     about_secret = asked_entries(settings, secret, numeric, known, unit)
     public = "private" if large.who else "file"
     recount = public if secret == large.shape.target else "private"
-    figures = {**found, "max_risk": 1 / k}
+    figures = {each.key: found[each.name] for each in settings.requirements.beyond_k}
+    figures["max_risk"] = 1 / k
     return (
         [{**each, "measured": figures[each["key"]], "recount": public} for each in risks],
-        [
-            {**each, "measured": figures[_FIGURE.get(each["key"], each["key"])], "recount": recount}
-            for each in about_secret
-        ],
+        [{**each, "measured": figures[each["key"]], "recount": recount} for each in about_secret],
     )

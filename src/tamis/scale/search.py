@@ -21,7 +21,7 @@ from tamis.evaluate.scorecard import Row
 from tamis.flow import Outcome, Settings, consider
 from tamis.read.keys import refuse_open_person
 from tamis.release import Coarsening, Promise, Release
-from tamis.risk.anonymity import Anonymity
+from tamis.require.base import Requirements
 from tamis.scale.coarse import CoarseColumn, coarse_column, with_coarse_columns, with_labels
 from tamis.scale.exposure import cells_of, reached_beyond_k, smallest
 from tamis.table import Table
@@ -90,7 +90,7 @@ def consider_large(
     settings = _where_the_rows_are(settings)
     refuse_open_person(large)
     sample = sampled(large, rows, settings.seed)
-    crowds = Crowds(large, settings.anonymity, ladders or {})
+    crowds = Crowds(large, settings.requirements, ladders or {})
     k, best, asked = sample.k_for(settings.k), None, _of_sample(settings, sample)
     for time in range(TRIES):
         try:
@@ -141,10 +141,9 @@ def _where_the_rows_are(settings: Settings) -> Settings:
 
 def _of_sample(settings: Settings, sample: Sample) -> Settings:
     """What to ask of a sample, in which groups are smaller: of their size only in proportion."""
-    most = settings.max_average_risk
-    if most is not None:
-        most = min(1.0, most * sample.of / sample.table.rows)
-    return replace(settings, max_risk=None, max_average_risk=most)
+    share = sample.table.rows / sample.of
+    asked = (each.on_sample(share) for each in settings.requirements)
+    return replace(settings, **{name: value for each in asked for name, value in each.items()})
 
 
 def _searched(
@@ -157,17 +156,10 @@ def _searched(
     try:
         return consider(sample, asked, ladders=ladders, tell=tell)
     except CannotMeet:
-        if not asked.anonymity.beyond_k:
+        if not asked.requirements.beyond_k:
             raise
-        alone = replace(
-            asked,
-            l=None,
-            t=None,
-            alpha=None,
-            beta=None,
-            delta_disclosure=None,
-            max_average_risk=None,
-        )
+        rest: dict[str, Any] = {each.name: None for each in asked.requirements.beyond_k}
+        alone = replace(asked, **rest)
         return consider(sample, alone, ladders=ladders, tell=tell)
 
 
@@ -222,7 +214,7 @@ def _settled(best: Outcome, k: int, sample: Sample, crowds: Crowds) -> LargeOutc
 
 
 def _nothing_holds(sample: Sample, large: LargeTable, crowds: Crowds) -> CannotMeet:
-    k, most = crowds.anonymity.k, crowds.most
+    k, most = crowds.k, crowds.most
     wanted = f"k = {k}" if most < k else "what is asked of groups besides k"
     why = f"the best reached {most}" if most < k else crowds.short
     return CannotMeet(
@@ -241,8 +233,8 @@ class Crowds:
 
     large: LargeTable
     """With every column as it is."""
-    anonymity: Anonymity
-    """How many must be alike, and what is asked of their sensitive values."""
+    asked: Requirements
+    """How many must be alike, and what else is asked of them."""
     written: Mapping[str, Ladder]
     """Ladders that people wrote, which may name any value."""
     most: int = 0
@@ -256,12 +248,12 @@ class Crowds:
     @cached_property
     def cells(self) -> Frame:
         """Each combination that occurs of what attackers may know, and whose it is."""
-        return cells_of(self.large, self.large.shape.quasi, self.anonymity.of_secrets)
+        return cells_of(self.large, self.large.shape.quasi, self.asked.of_secrets)
 
     @property
     def k(self) -> int:
         """How many must be alike."""
-        return self.anonymity.k
+        return self.asked.k
 
     def promise(self, release: Release) -> Promise:
         """What is promised about all rows."""
@@ -298,19 +290,16 @@ class Crowds:
 
     def beyond_k(self, release: Release) -> dict[str, Any]:
         """What the groups of a release reach of everything asked for but k."""
-        if not self.anonymity.beyond_k:
+        if not self.asked.beyond_k:
             return {}
         known, names = self._known(release), self.promise(release).columns
         if known not in self._beyond:
             cells = self._labelled(release)
-            self._beyond[known] = reached_beyond_k(self.anonymity, self.large, cells, names)
+            self._beyond[known] = reached_beyond_k(self.asked.beyond_k, self.large, cells, names)
         return self._beyond[known]
 
     def _lacks_beyond_k(self, release: Release) -> Failure | None:
-        if not self.anonymity.beyond_k:
-            return None
-        nothing = {"average_risk": 0.0}  # where it was not asked for
-        words = self.anonymity.lacking(nothing | self.beyond_k(release))
+        words = self.asked.beyond_k.lacking(self.beyond_k(release))
         self.short = words or self.short
         return Failure(f"{words}, on all rows", words, 1.0) if words else None
 

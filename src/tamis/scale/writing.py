@@ -131,7 +131,7 @@ def _write_rows(found: LargeOutcome, shape: FileShape, file: Path, private: Path
 
 def _private_secret(found: LargeOutcome) -> list[str]:
     """The sensitive column, where something was asked about it and it is not the target."""
-    shape, asked = found.large.shape, found.outcome.settings.anonymity
+    shape, asked = found.large.shape, found.outcome.settings.requirements
     hidden = asked.of_secrets and shape.sensitive != shape.target
     return found.large.columns([str(shape.sensitive)]) if hidden else []
 

@@ -227,18 +227,13 @@ def _diverse(outcome: Outcome) -> list[str]:
     from tamis.publish.secret_groups import asked_entries, asked_risks, entry_claim, reached_words
 
     chosen, table = outcome.decision.chosen, outcome.table
-    reached = chosen.assessment.diversity_reached
-    if reached is None:
+    reached = chosen.assessment.reached
+    if not reached:
         return []
     column = table.frame.get_column(outcome.evaluator.sensitive)
     known, numeric = chosen.release.table.quasi, column.dtype.is_numeric()
-    by_key = {
-        **reached,
-        "max_risk": 1 / (chosen.assessment.k_anonymity or 1),
-        "l_diversity": reached["l"],
-        "t_closeness": reached["t"],
-        "beta_likeness": reached["beta"],
-    }
+    by_key = {each.key: reached[each.name] for each in outcome.settings.requirements.beyond_k}
+    by_key["max_risk"] = 1 / (chosen.assessment.k_anonymity or 1)
     entries = [
         *asked_risks(outcome.settings, known, table.unit),
         *asked_entries(outcome.settings, column.name, numeric, known, table.unit),

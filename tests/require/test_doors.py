@@ -23,8 +23,7 @@ from tamis.coarsen import kernels
 from tamis.coarsen.classes import coded_rows, grouped_at
 from tamis.coarsen.kernels import may_be_class
 from tamis.coarsen.ladder import Hierarchy
-from tamis.coarsen.local import Labelled, class_bounds
-from tamis.coarsen.search import limits_of
+from tamis.coarsen.local import Labelled, PartBounds
 from tamis.coding import Coded
 from tamis.errors import InputError
 from tamis.publish.secret_groups import (
@@ -34,8 +33,11 @@ from tamis.publish.secret_groups import (
     numbered_secrets,
     short_of_asked,
 )
-from tamis.requirements import ROUNDING, exceeds, falls_short, fewest_people, reaches
+from tamis.require import requirements
+from tamis.require.k import MaxRisk
 from tamis.risk.suppression import breaking_classes
+from tamis.rounding import ROUNDING, exceeds, falls_short, reaches
+from tests.require.plain import counts_of
 
 Groups = list[list[int]]
 """The sensitive values of each group, as numbers from 0 without gaps."""
@@ -57,27 +59,26 @@ def as_texts(groups: Groups) -> pl.Series:
 
 def by_release(groups: Groups, asked: dict[str, Any]) -> bool:
     classes = Coded(group_of(groups), len(groups))
-    return Settings(k=1, **asked).anonymity.kept(classes, as_texts(groups))
+    return Settings(k=1, **asked).requirements.met(counts_of(classes, as_texts(groups)))
 
 
 def by_leaving_out(groups: Groups, asked: dict[str, Any]) -> bool:
     classes = Coded(group_of(groups), len(groups))
-    breaks = breaking_classes(classes, Settings(k=1, **asked).anonymity, as_texts(groups))
+    breaks = breaking_classes(classes, Settings(k=1, **asked).requirements, as_texts(groups))
     return not breaks(np.arange(len(classes.codes))).any()
 
 
 def by_levels(groups: Groups, asked: dict[str, Any]) -> bool:
     job = Hierarchy((np.arange(len(groups)), np.zeros(len(groups), np.int64)))
     rows = coded_rows([group_of(groups)], [job], values=np.array(secrets_of(groups)))
-    return grouped_at(rows, (0,), limits_of(1, **asked)).rows_suppressed == 0
+    return grouped_at(rows, (0,), requirements(1, **asked)).rows_suppressed == 0
 
 
 def by_local_classes(groups: Groups, asked: dict[str, Any]) -> bool:
     values, none = np.array(secrets_of(groups)), np.zeros(0, np.int64)
     usual = np.bincount(values) / len(values)
     about = Labelled(none, values, none, usual, none)
-    limits = limits_of(1, **asked)
-    bounds = class_bounds(limits, limits.k, missing=False)
+    bounds = PartBounds.of(requirements(1, **asked), missing=False)
     seen = np.zeros(len(values), np.int8)
     parts = [np.flatnonzero(group_of(groups) == group) for group in range(len(groups))]
     return all(may_be_class(part, about, bounds, seen) for part in parts)
@@ -212,7 +213,7 @@ def test_what_cannot_be_asked_is_refused_in_the_same_words_everywhere(asked, wor
 @pytest.mark.parametrize("asked", [{"t": 0.0}, {"t": 1.0}, {"alpha": 1.0}, {"max_risk": 1.0}])
 def test_the_ends_of_a_range_may_be_asked_for_everywhere(asked):
     Settings(**asked)
-    limits_of(**asked)
+    requirements(**asked)
 
 
 def test_kernels_round_as_everything_else():
@@ -221,10 +222,10 @@ def test_kernels_round_as_everything_else():
 
 @pytest.mark.parametrize(("max_risk", "people"), [(1, 1), (0.5, 2), (0.34, 3), (0.09, 12)])
 def test_a_chance_is_kept_by_so_many_people(max_risk, people):
-    assert fewest_people(max_risk) == people
+    assert MaxRisk(max_risk).fewest_people == people
 
 
 @pytest.mark.parametrize("odd", [0, -0.1, 1.01, 2, float("nan")])
 def test_a_chance_lies_above_0_and_up_to_1(odd):
     with pytest.raises(InputError, match="max_risk must be a share above 0 and up to 1"):
-        fewest_people(odd)
+        MaxRisk(odd)

@@ -1,0 +1,70 @@
+"""What may be required of a release: one class a requirement, asked by everybody.
+
+The verifier never comes here: it counts again by the definitions of `tamis.stated`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tamis.errors import InputError, did_you_mean, listed
+from tamis.require.base import Parameter, Requirement, Requirements
+from tamis.require.diversity import Closeness, Diversity
+from tamis.require.k import AverageRisk, KAnonymity, MaxRisk
+from tamis.require.likeness import AlphaShare, BetaLikeness, DeltaDisclosure
+
+OF_GROUPS: tuple[type[Requirement], ...] = (
+    KAnonymity,
+    Diversity,
+    Closeness,
+    AlphaShare,
+    BetaLikeness,
+    DeltaDisclosure,
+    MaxRisk,
+    AverageRisk,
+)
+"""What may be asked of groups of people alike; failures are told in this order."""
+
+
+def parameters_of_groups() -> dict[str, Parameter]:
+    """The parameters of all of them, by name."""
+    return {each.name: each for kind in OF_GROUPS for each in kind.parameters}
+
+
+def requirements(k: int = 5, **asked: Any) -> Requirements:
+    """What is asked of groups of people alike, by the names of `Settings` and the command line.
+
+    Parameters
+    ----------
+    k : int
+        The fewest people in a group.
+    **asked
+        `l`, `l_kind`, `c`, `t`, `t_distance`, `alpha`, `beta`, `beta_kind`, `delta_disclosure`,
+        `max_risk`, `max_average_risk`; see `Settings`. `None` asks for nothing.
+
+    Returns
+    -------
+    Requirements
+
+    Examples
+    --------
+    >>> asked = requirements(3, t=0.2, max_risk=0.2)
+    >>> asked.k, [each.key for each in asked]
+    (5, ['k_anonymity', 't_closeness', 'max_risk'])
+    """
+    known = parameters_of_groups()
+    if unknown := [name for name in asked if name not in known]:
+        raise InputError(
+            f"nothing called {listed(unknown)} can be required; known are {', '.join(known)}"
+            f"{did_you_mean(unknown[0], known)}"
+        )
+    given = {name: parameter.default for name, parameter in known.items()} | asked | {"k": k}
+    for name, value in given.items():
+        known[name].check(value)
+    return Requirements(
+        tuple(
+            kind(**{each.name: given[each.name] for each in kind.parameters})
+            for kind in OF_GROUPS
+            if given[kind.parameters[0].name] is not None
+        )
+    )

@@ -1,0 +1,275 @@
+"""`Requirement`: one promise about people alike, and all that anybody needs to know about it.
+
+A requirement is asked of *groups* of people who are alike in what an attacker may know. What was
+counted of them is a `ClassCounts`, whoever counted: memory, a lattice of coarser forms, an engine.
+From it a requirement says what each group reaches (`figures`) and what all reach (`reached`), and
+by the one rounding of `tamis.rounding` whether that is enough. Searches, scorecard, manifest, pages
+and command line ask the object, so that a new requirement is a class and little else.
+
+Nothing heavy is imported here: ``--help`` lists the parameters of every requirement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import inf
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
+
+from tamis.errors import InputError, check_whole
+from tamis.rounding import exceeds, falls_short, reaches
+
+if TYPE_CHECKING:
+    from tamis.require.counts import Bools, ClassCounts, Floats
+
+Side = Literal["at_least", "at_most", "below"]
+Unit = Literal["people", "rows"]
+_SHORT: dict[Side, Callable[[Any, float], Any]] = {
+    "at_least": falls_short,
+    "at_most": exceeds,
+    "below": reaches,
+}
+
+
+class Parameter(NamedTuple):
+    """One number or choice of a requirement, as `Settings`, command line and TOML name it."""
+
+    name: str
+    kind: Literal["whole", "share", "number", "choice"]
+    help: str
+    allowed: str
+    """What may be given, in words that follow "must be"."""
+    default: Any = None
+    least: float = 0
+    most: float = inf
+    above: bool = False
+    """Whether it must be above `least`."""
+    choices: tuple[str, ...] = ()
+
+    def check(self, value: Any) -> None:
+        """Refuse what may not be given; `None` is always allowed, and asks for nothing.
+
+        >>> Parameter("t", "share", "", "between 0 and 1", most=1).check(1.5)
+        Traceback (most recent call last):
+        tamis.errors.InputError: t must be between 0 and 1, got 1.5
+        """
+        if value is None:
+            return
+        if self.kind == "choice":
+            if value not in self.choices:
+                raise InputError(f"{self.name} must be {self.allowed}, got {value!r}")
+            return
+        if self.kind == "whole":
+            check_whole(self.name, value)
+        low = value > self.least if self.above else value >= self.least
+        if not (low and value <= self.most and value != inf):
+            raise InputError(f"{self.name} must be {self.allowed}, got {value:g}")
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """Something that must hold for groups of people alike.
+
+    A subclass has a field for each of its `parameters`, under the same name; the first of them is
+    what asks for it.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        What people are alike in: the columns that an attacker may know.
+    secret : str, optional
+        The sensitive column that it is about.
+    """
+
+    columns: tuple[str, ...] = field(default=(), kw_only=True)
+    secret: str | None = field(default=None, kw_only=True)
+
+    key: ClassVar[str]
+    """Its name in manifests."""
+    parameters: ClassVar[tuple[Parameter, ...]]
+    about_secret: ClassVar[bool] = False
+    """Whether it is about the sensitive values of people alike."""
+    of_sizes: ClassVar[bool] = False
+    """Whether the smallest group alone decides."""
+    by_group: ClassVar[bool] = True
+    """Whether each group is judged by itself; else all together are."""
+    monotone: ClassVar[bool] = True
+    """Whether splitting groups can only break it, never mend it."""
+
+    def __post_init__(self) -> None:
+        for parameter in self.parameters:
+            parameter.check(getattr(self, parameter.name))
+
+    @property
+    def name(self) -> str:
+        """The parameter that asks for it."""
+        return self.parameters[0].name
+
+    @property
+    def side(self) -> Side:
+        """On which side of `bound` figures must be."""
+        return "at_most"
+
+    @property
+    def bound(self) -> float:
+        """What figures are compared with."""
+        return float(getattr(self, self.name))
+
+    @property
+    def fewest_people(self) -> int:
+        """A group of fewer people never keeps it."""
+        return 1
+
+    @property
+    def enough_people(self) -> int:
+        """Groups of so many people certainly keep it; 0: there is no such number."""
+        return 0
+
+    def figures(self, counts: ClassCounts) -> Floats:
+        """What each group reaches."""
+        raise NotImplementedError
+
+    def reached(self, counts: ClassCounts) -> float:
+        """What the worst group reaches, or all groups together."""
+        return self.worst(self.figures(counts))
+
+    def worst(self, figures: Any) -> float:
+        """The worst of some figures: what all groups reach, given what parts of them do."""
+        import numpy as np
+
+        found: float = (np.min if self.side == "at_least" else np.max)(figures).item()
+        return found
+
+    def is_short(self, figures: Any) -> Any:
+        """Whether a figure, or each of some, is not enough."""
+        return _SHORT[self.side](figures, self.bound)
+
+    def breaking(self, counts: ClassCounts) -> Bools:
+        """The groups that do not keep it."""
+        broken: Bools = self.is_short(self.figures(counts))
+        return broken
+
+    def infeasible(self, counts: ClassCounts, breaking: Bools) -> Bools | bool:
+        """The breaking groups no part of which could keep it, however they are split."""
+        return False
+
+    def rows_lost(self, counts: ClassCounts, figures: Floats) -> Floats | int:
+        """The fewest rows of each group that no split saves, where each row is a person."""
+        return 0
+
+    def kernel_bounds(self) -> Mapping[str, Any] | None:
+        """The bounds by which local recoding judges a part, see `tamis.coarsen.local.PartBounds`.
+
+        `None`: it has none, and makes all groups larger until they keep this one.
+        """
+        return None
+
+    def on_sample(self, share: float) -> Mapping[str, Any]:
+        """The parameters to ask of a sample, which has that share of the rows."""
+        return {parameter.name: getattr(self, parameter.name) for parameter in self.parameters}
+
+    def lacking(self, figure: float) -> str:
+        """What was asked for and what was reached instead, in words."""
+        raise NotImplementedError
+
+    def why_left_out(self, secret: str) -> str:
+        """Why a group that breaks it is left out, in words."""
+        raise NotImplementedError
+
+    def about(self, columns: Iterable[str], secret: str | None = None, *, number: bool) -> Self:
+        """The same requirement of some columns and, where it is about one, of a secret.
+
+        `number` says whether the secret has numbers, which have an order.
+        """
+        return replace(
+            self, columns=tuple(columns), secret=secret if self.about_secret else self.secret
+        )
+
+
+@dataclass(frozen=True)
+class Requirements(Sequence[Requirement]):
+    """All that is required of groups of people alike, in the order in which failures are told.
+
+    Examples
+    --------
+    >>> from tamis.require import requirements
+    >>> asked = requirements(k=5, l=3)
+    >>> asked.k, asked.of_secrets, [each.name for each in asked.beyond_k]
+    (5, True, ['l'])
+    """
+
+    each: tuple[Requirement, ...] = ()
+
+    def __getitem__(self, place: Any) -> Any:
+        return self.each[place]
+
+    def __len__(self) -> int:
+        return len(self.each)
+
+    def __iter__(self) -> Iterator[Requirement]:
+        return iter(self.each)
+
+    @property
+    def k(self) -> int:
+        """The fewest people in a group, by what is asked of sizes alone."""
+        return max((each.fewest_people for each in self.each if each.of_sizes), default=1)
+
+    @property
+    def fewest_people(self) -> int:
+        """A group of fewer people keeps not all."""
+        return max((each.fewest_people for each in self.each), default=1)
+
+    @property
+    def of_secrets(self) -> bool:
+        """Whether anything is asked about the sensitive column."""
+        return any(each.about_secret for each in self.each)
+
+    @property
+    def beyond_k(self) -> Requirements:
+        """Those that the smallest group does not decide."""
+        return Requirements(tuple(each for each in self.each if not each.of_sizes))
+
+    @property
+    def by_group(self) -> Requirements:
+        """Those that each group is judged by."""
+        return Requirements(tuple(each for each in self.each if each.by_group))
+
+    @property
+    def of_all(self) -> Requirements:
+        """Those that all groups together are judged by."""
+        return Requirements(tuple(each for each in self.each if not each.by_group))
+
+    @property
+    def monotone(self) -> Requirements:
+        """Those that no split of groups mends: a search may pass over all that split more."""
+        return Requirements(tuple(each for each in self.each if each.monotone))
+
+    def about(self, columns: Iterable[str], secret: str | None, *, number: bool) -> Requirements:
+        """The same of some columns and a secret."""
+        known = tuple(columns)
+        return Requirements(tuple(each.about(known, secret, number=number) for each in self.each))
+
+    def met(self, counts: ClassCounts) -> bool:
+        """Whether all hold; sizes are compared first, since secrets take longer to count."""
+        cheap_first = sorted(self.each, key=lambda each: each.about_secret)
+        return not any(each.is_short(each.reached(counts)) for each in cheap_first)
+
+    def breaking(self, counts: ClassCounts) -> Bools:
+        """The groups that do not keep all that each group is judged by."""
+        broken: Any = counts.people < 1
+        for each in self.by_group:
+            broken = broken | each.breaking(counts)
+        return broken  # type: ignore[no-any-return]
+
+    def reached(self, counts: ClassCounts) -> dict[str, float]:
+        """What is reached of each, by its name."""
+        return {each.name: each.reached(counts) for each in self.each}
+
+    def lacking(self, reached: Mapping[str, float]) -> str:
+        """What is lacking of the first that does not hold, in words; empty where all hold."""
+        short = (each for each in self.each if each.is_short(reached[each.name]))
+        return next((each.lacking(reached[each.name]) for each in short), "")
+
+    def short_of(self, counts: ClassCounts) -> str:
+        """The same, from counts."""
+        return self.lacking(self.reached(counts))

@@ -1,0 +1,169 @@
+"""l-diversity and t-closeness: how different the secrets of people alike must be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+
+from tamis.require.base import Parameter, Requirement, Side
+from tamis.rounding import ROUNDING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from tamis.require.counts import Bools, ClassCounts, Distance, Floats
+
+DiversityKind = Literal["distinct", "entropy", "recursive"]
+
+
+@dataclass(frozen=True)
+class Diversity(Requirement):
+    """Groups have l sensitive values or more, by one of the three counts of l-diversity.
+
+    Parameters
+    ----------
+    l : int
+        How many.
+    l_kind : {"distinct", "entropy", "recursive"}
+        Different values; values by their entropy; or that the commonest is less frequent than `c`
+        times the l-th and rarer ones together.
+    c : float
+        For `recursive`.
+    """
+
+    l: int = 2  # noqa: E741 - its name in the field
+    l_kind: DiversityKind = "distinct"
+    c: float = 3.0
+
+    key: ClassVar[str] = "l_diversity"
+    about_secret: ClassVar[bool] = True
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter(
+            "l",
+            "whole",
+            "The fewest sensitive values among people alike.",
+            "2 or more, since every group has one value",
+            least=2,
+        ),
+        Parameter(
+            "l_kind",
+            "choice",
+            "How sensitive values are counted for --l.",
+            "distinct, entropy or recursive",
+            "distinct",
+            choices=("distinct", "entropy", "recursive"),
+        ),
+        Parameter(
+            "c", "number", "For --l-kind recursive.", "a number above 0", default=3.0, above=True
+        ),
+    )
+
+    @property
+    def side(self) -> Side:
+        return "below" if self.l_kind == "recursive" else "at_least"
+
+    @property
+    def bound(self) -> float:
+        return self.c if self.l_kind == "recursive" else self.l
+
+    @property
+    def fewest_people(self) -> int:
+        return self.l
+
+    def figures(self, counts: ClassCounts) -> Floats:
+        if self.l_kind == "distinct":
+            return counts.distinct_values()
+        if self.l_kind == "entropy":
+            return counts.effective_values()
+        return counts.recursive_ratios(self.l)
+
+    def infeasible(self, counts: ClassCounts, breaking: Bools) -> Bools:
+        """No part of a group has more values than it."""
+        return breaking if self.l_kind == "distinct" else counts.distinct_values() < self.l
+
+    def rows_lost(self, counts: ClassCounts, figures: Floats) -> Floats | int:
+        """Groups that all keep l by entropy or recursion keep it together.
+
+        So of a group that does not, no split saves every row.
+        """
+        return 0 if self.l_kind == "distinct" else self.is_short(figures) * 1.0
+
+    def kernel_bounds(self) -> Mapping[str, Any]:
+        c = {"c": float(self.c)} if self.l_kind == "recursive" else {}
+        return {"l": self.l, "entropy": self.l_kind == "entropy", **c}
+
+    def lacking(self, figure: float) -> str:
+        if self.l_kind == "recursive":
+            return (
+                f"recursive ({self.c:g}, {self.l})-diversity is asked for, but the commonest value "
+                f"of some group is {figure:.3g} times as frequent as the rarer ones"
+            )
+        return f"l = {self.l} is asked for, but the least diverse group has {figure:.4g}"
+
+    def why_left_out(self, secret: str) -> str:
+        return f"they are alike in {secret}: fewer than {self.l:g} values of it (l)"
+
+
+@dataclass(frozen=True)
+class Closeness(Requirement):
+    """The secrets of a group are at most t away from those of all, see `tamis.t_closeness`.
+
+    Parameters
+    ----------
+    t : float
+        The largest distance, 0 to 1.
+    t_distance : {"equal", "ordered"}, optional
+        How far apart two values are; by default ordered for numbers.
+    """
+
+    t: float = 1.0
+    t_distance: Distance | None = None
+
+    key: ClassVar[str] = "t_closeness"
+    about_secret: ClassVar[bool] = True
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter(
+            "t",
+            "share",
+            "How far sensitive values of people alike may be from everybody's.",
+            "between 0 and 1",
+            most=1,
+        ),
+        Parameter(
+            "t_distance",
+            "choice",
+            "How far apart two values are.",
+            "equal or ordered",
+            choices=("equal", "ordered"),
+        ),
+    )
+
+    def figures(self, counts: ClassCounts) -> Floats:
+        return counts.distances(self.t_distance)
+
+    def rows_lost(self, counts: ClassCounts, figures: Floats) -> Floats | int:
+        """The fewest rows of each far group that no split saves.
+
+        A group is a mixture of what is kept of it, at most t away, and of the rest, at most 1 away;
+        distances are convex. So of n rows at distance d, at least n (d - t) / (1 - t) are lost.
+        """
+        import numpy as np
+
+        t = self.t + ROUNDING  # as far as may be kept: of large groups a billionth is a row
+        if t >= 1:
+            return 0
+        return np.maximum(np.ceil(counts.people * (figures - t) / (1 - t) - 1e-9), 0)
+
+    def kernel_bounds(self) -> Mapping[str, Any]:
+        return {"t": float(self.t), "ordered": self.t_distance == "ordered"}
+
+    def lacking(self, figure: float) -> str:
+        return f"t = {self.t:g} is asked for, but some group is {figure:.4g} away"
+
+    def why_left_out(self, secret: str) -> str:
+        return f"their {secret} differs too much from that of all (t)"
+
+    def about(self, columns: Iterable[str], secret: str | None = None, *, number: bool) -> Self:
+        distance: Distance = "ordered" if number and self.t_distance != "equal" else "equal"
+        bound = super().about(columns, secret, number=number)
+        return replace(bound, t_distance=distance)

@@ -1,0 +1,147 @@
+"""k-anonymity and the largest risk: how many people must be alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from tamis.require.base import Parameter, Requirement, Side
+from tamis.rounding import ROUNDING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tamis.require.counts import Bools, ClassCounts, Floats
+
+
+@dataclass(frozen=True)
+class KAnonymity(Requirement):
+    """Everybody is alike with k people or more, themselves included.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tamis.require.counts import ClassCounts
+    >>> KAnonymity(3).breaking(ClassCounts(np.array([2, 3]))).tolist()
+    [True, False]
+    """
+
+    k: int = 5
+
+    key: ClassVar[str] = "k_anonymity"
+    of_sizes: ClassVar[bool] = True
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter("k", "whole", "The fewest who look alike.", "1 or more", 5, least=1),
+    )
+
+    @property
+    def side(self) -> Side:
+        return "at_least"
+
+    @property
+    def fewest_people(self) -> int:
+        return self.k
+
+    def figures(self, counts: ClassCounts) -> Floats:
+        return counts.people
+
+    def infeasible(self, counts: ClassCounts, breaking: Bools) -> Bools:
+        return breaking
+
+    def kernel_bounds(self) -> Mapping[str, Any]:
+        return {"k": self.k}
+
+    def lacking(self, figure: float) -> str:
+        return f"k = {self.k} is asked for, but the smallest group has {figure:.0f}"
+
+    def why_left_out(self, secret: str) -> str:
+        return f"fewer than {self.k} are alike (k)"
+
+
+@dataclass(frozen=True)
+class MaxRisk(Requirement):
+    """Whoever knows what may be known finds nobody's row with a larger chance: 1 by those alike."""
+
+    max_risk: float = 1.0
+
+    key: ClassVar[str] = "max_risk"
+    of_sizes: ClassVar[bool] = True
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter(
+            "max_risk",
+            "share",
+            "The largest chance of finding a row: 1/k.",
+            "a share above 0 and up to 1",
+            most=1,
+            above=True,
+        ),
+    )
+
+    @property
+    def fewest_people(self) -> int:
+        """The people that a group must have.
+
+        >>> MaxRisk(0.2).fewest_people, MaxRisk(0.09).fewest_people
+        (5, 12)
+        """
+        return ceil(1 / self.max_risk - ROUNDING)
+
+    def figures(self, counts: ClassCounts) -> Floats:
+        risks: Floats = 1 / counts.people
+        return risks
+
+    def infeasible(self, counts: ClassCounts, breaking: Bools) -> Bools:
+        return breaking
+
+    def kernel_bounds(self) -> Mapping[str, Any]:
+        return {"k": self.fewest_people}
+
+    def on_sample(self, share: float) -> Mapping[str, Any]:
+        return {"max_risk": None}  # k of the sample stands for it
+
+    def lacking(self, figure: float) -> str:
+        return f"a risk of {self.max_risk:g} at most is asked for, but some group has {figure:.4g}"
+
+    def why_left_out(self, secret: str) -> str:
+        return f"fewer than {self.fewest_people} are alike (the largest risk)"
+
+
+@dataclass(frozen=True)
+class AverageRisk(Requirement):
+    """The mean over people of the chance of finding their row.
+
+    A mean is not a property of one group: no single group keeps or breaks it.
+    """
+
+    max_average_risk: float = 1.0
+
+    key: ClassVar[str] = "average_risk"
+    by_group: ClassVar[bool] = False
+    parameters: ClassVar[tuple[Parameter, ...]] = (
+        Parameter(
+            "max_average_risk",
+            "share",
+            "The largest average of that chance.",
+            "a share above 0 and up to 1",
+            most=1,
+            above=True,
+        ),
+    )
+
+    @property
+    def enough_people(self) -> int:
+        return MaxRisk(self.max_average_risk).fewest_people
+
+    def reached(self, counts: ClassCounts) -> float:
+        return counts.average_risk
+
+    def on_sample(self, share: float) -> Mapping[str, Any]:
+        """Groups of a sample are smaller, so that risks are larger in proportion."""
+        return {"max_average_risk": min(1.0, self.max_average_risk / share)}
+
+    def lacking(self, figure: float) -> str:
+        return (
+            f"an average risk of {self.max_average_risk:g} at most is asked for, but it is "
+            f"{figure:.4g}"
+        )
