@@ -16,6 +16,7 @@ ORDER = [
     "errors",
     "option",
     "rounding",
+    "stated",
     "kernel_cache",
     "notebook",
     "catalogue",
@@ -162,7 +163,7 @@ def test_what_verifies_a_release_is_not_what_chose_it():
     layers = {package(m) for m in seen - {"tamis"}}
     assert layers <= {
         *("errors", "notebook", "table", "release", "table_file", "statistical_file", "files"),
-        *("formulas", "person", "publish", "rounding", "left_out", "unique_counts"),
+        *("formulas", "person", "publish", "rounding", "stated", "left_out", "unique_counts"),
         "read",  # which asks of rows that leave what the door asks of rows that come
         "catalogue",  # which has names and words, and computes nothing
     }

@@ -13,9 +13,9 @@ from tamis.publish.checks import equals_by_grouping, recounted
 from tamis.publish.contradictions import OF_PEOPLE_ALONE
 from tamis.publish.layout import SCHEMA, SCHEMA_VERSION, digest, write_json
 from tamis.publish.manifest import versions
-from tamis.publish.promises import claim, possible_not_promised
+from tamis.publish.promises import possible_not_promised
 from tamis.publish.shape import in_place
-from tamis.release import Promise
+from tamis.stated import sentence
 from tamis.table import kind_of
 from tamis.table_file import ROW_GROUP, WRITTEN, read_release, write_release
 
@@ -129,7 +129,7 @@ def hand_made(folder: Path, frame: pl.DataFrame, k: int) -> Path:
         }
         for c, t in frame.schema.items()
     ]
-    promise = Promise("k_anonymity", k, ("x",))
+    promise = {"key": "k_anonymity", "columns": ["x"], "at_least": k, "unit": "people"}
     alone: dict[str, Any] = recounted(frame, ["x"], "equal", "y")
     alone["known"] |= {"columns": ["x"], "kind": "equal"}
     stated = {"name": file.name, "format": "parquet", "sha256": digest(file), "rows": frame.height}
@@ -143,14 +143,11 @@ def hand_made(folder: Path, frame: pl.DataFrame, k: int) -> Path:
         "held_back": 0,
         "promises": [
             {
-                "key": "k_anonymity",
-                "claim": claim(promise),
-                "columns": ["x"],
-                "at_least": k,
+                **promise,
+                "claim": sentence(promise),
                 "measured": k,
                 "rows_measured": k,
                 "recount": "file",
-                "unit": "people",
             }
         ],
         "exposure": {"unit": "people", "asked": 1, "total": frame.height, **alone},

@@ -17,9 +17,11 @@ from tamis.errors import CannotMeet, InputError
 from tamis.flow import Settings, consider
 from tamis.publish.bundle import publish
 from tamis.publish.checks import containment_by_bitmaps
-from tamis.publish.promises import claim, not_promised
+from tamis.publish.manifest import promise_entry
+from tamis.publish.promises import not_promised
 from tamis.release import MOST_ABSENCES, Promise
 from tamis.risk.containment import absence_anonymity
+from tamis.stated import sentence
 from tests.publish.forged import edited
 
 rows = st.integers(1, 5).flatmap(
@@ -147,7 +149,7 @@ def test_a_manifest_that_says_other_absences_is_refused(folder, tmp_path, change
 
 def test_words_say_what_is_covered_and_what_is_not():
     promise = Promise("containment_anonymity", 5, ("a",), absences=1)
-    assert claim(promise) == (
+    assert sentence(promise_entry(promise, "people", 5)) == (
         "Whoever knows all that a person has among the released columns, and up to 1 thing that "
         "the person lacks, is left with at least 5 people."
     )

@@ -21,14 +21,12 @@ from tamis.flow import Outcome, Settings, consider
 from tamis.publish.bundle import publish
 from tamis.publish.layout import write_json
 from tamis.publish.secret_groups import (
-    farthest_group,
-    least_diversity,
     numbered_secrets,
     secret_groups,
-    short_of_asked,
     usual_counts,
 )
 from tamis.risk.diversity import l_diversity, t_closeness
+from tamis.stated import reached_by_groups, short_of_asked
 from tests.long import daily
 
 
@@ -55,12 +53,17 @@ def test_two_ways_of_counting_agree(rows, several, least):
     usual = usual_counts(secrets, people)
     told: dict[str, Any] = {"sensitive": "pay", "quasi": ["job"], "people": people}
     found = l_diversity(frame, recursive_l=least, **told)
-    assert least_diversity(groups, "distinct", least) == found.distinct
-    assert least_diversity(groups, "entropy", least) == pytest.approx(found.entropy)
-    assert least_diversity(groups, "recursive", least) == pytest.approx(found.recursive_c)
+    for kind, value in (
+        ("distinct", found.distinct),
+        ("entropy", found.entropy),
+        ("recursive", found.recursive_c),
+    ):
+        entry = {"key": "l_diversity", "kind": kind, "at_least": least}
+        assert reached_by_groups(entry, groups, usual) == pytest.approx(value)
     for distance in ("equal", "ordered"):
         t = t_closeness(frame, distance=distance, **told)
-        assert farthest_group(groups, distance, usual) == pytest.approx(t, abs=1e-12)
+        entry = {"key": "t_closeness", "distance": distance}
+        assert reached_by_groups(entry, groups, usual) == pytest.approx(t, abs=1e-12)
 
 
 def test_a_file_without_known_columns_is_one_group():

@@ -26,17 +26,12 @@ from tamis.coarsen.ladder import Hierarchy
 from tamis.coarsen.local import Labelled, PartBounds
 from tamis.coding import Coded
 from tamis.errors import InputError
-from tamis.publish.secret_groups import (
-    asked_entries,
-    asked_risks,
-    measured_entry,
-    numbered_secrets,
-    short_of_asked,
-)
+from tamis.publish.secret_groups import measured_entry, numbered_secrets
 from tamis.require import requirements
 from tamis.require.k import MaxRisk
 from tamis.risk.suppression import breaking_classes
 from tamis.rounding import ROUNDING, exceeds, falls_short, reaches
+from tamis.stated import short_of_asked
 from tests.require.plain import counts_of
 
 Groups = list[list[int]]
@@ -86,8 +81,8 @@ def by_local_classes(groups: Groups, asked: dict[str, Any]) -> bool:
 
 def by_verify(groups: Groups, asked: dict[str, Any]) -> bool:
     settings, frame = Settings(k=1, **asked), pl.DataFrame({"job": group_of(groups)})
-    entries = asked_entries(settings, "ill", False, ["job"], "people")
-    entries += asked_risks(settings, ["job"], "people")
+    required = settings.requirements.about(["job"], "ill", number=False)
+    entries = [*required.of_risks.to_dicts("people"), *required.about_secrets.to_dicts("people")]
     secrets = numbered_secrets(as_texts(groups))
     return not any(short_of_asked(e, measured_entry(e, frame, secrets)) for e in entries)
 

@@ -13,19 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis.errors import InputError
-from tamis.publish.secret_groups import (
-    RISKS,
-    asked_entries,
-    asked_risks,
-    measured_entry,
-    numbered_secrets,
-    short_of_asked,
-)
 from tamis.require import requirements
 from tamis.require.k import MaxRisk
-from tamis.risk.anonymity import reidentification
 from tamis.risk.diversity import LDiversity, l_diversity, likeness, t_closeness
-from tamis.risk.grouping import grouped, people_of
+from tamis.risk.grouping import grouped
 from tests.require.plain import counts_of
 
 # The 3-diverse inpatient table of Machanavajjhala et al. 2007, figure 3.
@@ -151,47 +142,6 @@ def test_they_are_those_of_the_definitions(rows, several) -> None:
     found = likeness(framed(rows), "ill", ["job"], people=[who for *_, who in rows])
     figures = (found.alpha, found.beta, found.enhanced_beta, found.delta_disclosure)
     assert figures == pytest.approx(by_definition(rows))
-
-
-class Asked:
-    """Settings that ask for everything."""
-
-    l = t = None  # noqa: E741 - its name in the field
-    alpha, beta, beta_kind, delta_disclosure = 0.6, 1.0, "basic", 1.5
-    max_risk, max_average_risk = 0.5, 0.3
-
-
-@given(ROWS, st.sampled_from(["basic", "enhanced"]), st.booleans())
-def test_what_is_searched_for_is_what_is_recounted_by_other_code(rows, kind, several) -> None:
-    asked = Asked()
-    asked.beta_kind = kind
-    frame, who = framed(rows), np.unique([who for *_, who in rows], return_inverse=True)[1]
-    people = who if several else None
-    sought = requirements(
-        2, alpha=0.6, beta=1.0, beta_kind=kind, delta_disclosure=1.5, max_average_risk=0.3
-    )
-    coded_people = None if people is None else people_of(people)
-    counts = counts_of(grouped(frame, ["job"]).keys, frame["ill"], coded_people)
-    reached = sought.reached(counts)
-    names = {"beta_likeness": "beta", "average_risk": "max_average_risk"}
-    entries = [
-        *asked_entries(asked, "ill", False, ["job"], "people"),
-        *asked_risks(asked, ["job"], "people"),
-    ]
-    secrets = numbered_secrets(frame["ill"])
-    recounted = {e["key"]: measured_entry(e, frame, secrets, people) for e in entries}
-    short = {e["key"]: short_of_asked(e, recounted[e["key"]]) for e in entries}
-    for key, value in recounted.items():
-        if key != "max_risk":
-            assert value == pytest.approx(reached[names.get(key, key)])
-    lacking = bool(sought.beyond_k.short_of(counts))
-    assert lacking == any(wrong for key, wrong in short.items() if key != "max_risk")
-    enough = sought.met(counts)
-    assert enough == (not any(short.values()))
-    risks = reidentification(frame, ["job"], people=people)
-    assert recounted["max_risk"] == pytest.approx(risks.prosecutor)
-    assert recounted["average_risk"] == pytest.approx(risks.marketer)
-    assert set(RISKS) <= set(recounted)
 
 
 @given(ROWS)

@@ -74,8 +74,6 @@ from tamis.publish.report import render
 from tamis.publish.secret_groups import (
     Recount,
     Secrets,
-    asked_entries,
-    asked_risks,
     numbered_secrets,
     with_measures,
 )
@@ -361,7 +359,8 @@ def _diverse(
         return None, []
     column = table.frame.get_column(outcome.evaluator.sensitive)
     numeric, known = column.dtype.is_numeric(), release.table.quasi
-    entries = asked_entries(settings, column.name, numeric, known, table.unit)
+    asked = settings.requirements.about_secrets.about(known, column.name, number=numeric)
+    entries = asked.to_dicts(table.unit)
     public = column.name == table.target
     recount: Recount = "file" if public and people is None else "private"
     return None if public else secrets, with_measures(entries, written, secrets, people, recount)
@@ -370,7 +369,8 @@ def _diverse(
 def _risks(outcome: Outcome, written: pl.DataFrame, people: People | None) -> list[dict[str, Any]]:
     """What the written file reaches of limits on the risk; anybody may know it."""
     release, unit = outcome.release, outcome.table.unit
-    entries = asked_risks(outcome.settings, release.table.quasi, unit)
+    asked = outcome.settings.requirements.of_risks.about(release.table.quasi, None, number=False)
+    entries = asked.to_dicts(unit)
     none = np.zeros(written.height, dtype=np.int64)
     return with_measures(entries, written, none, people, "file" if people is None else "private")
 

@@ -32,8 +32,8 @@ from tamis.formulas import safe_names
 from tamis.left_out import stated_left_out
 from tamis.publish.labels import READ_BINS, STATED, stated_form
 from tamis.publish.layout import SCHEMA, SCHEMA_VERSION, digest
-from tamis.publish.promises import claim
 from tamis.release import Coarsening, Promise, Release
+from tamis.stated import sentence
 from tamis.table import ColumnText, Dictionary, TargetBins, Unit, bare, kind_of
 from tamis.table_file import WRITTEN, classes_of
 from tamis.unique_counts import ExposureFacts
@@ -126,15 +126,14 @@ def _file(file: Path, frame: pl.DataFrame, format: str) -> dict[str, Any]:
 
 def promise_entry(promise: Promise, unit: Unit, measured: int) -> dict[str, Any]:
     """What the manifest says of a promise, and what the written file reaches of it."""
-    return {
+    entry = {
         "key": promise.name,
-        "claim": claim(promise, unit),
         "unit": unit,
         "columns": sorted(promise.columns),
         "at_least": promise.at_least,
         **({"absences": promise.absences} if promise.absences else {}),
-        "measured": measured,
     }
+    return {**entry, "claim": sentence(entry), "measured": measured}
 
 
 def _columns(

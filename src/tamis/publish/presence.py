@@ -22,6 +22,7 @@ from tamis.publish.labels import labels_of, stated_form
 from tamis.publish.layout import PRIVATE, RECIPE, is_folder, read_json
 from tamis.publish.people import kept_people, uncounted
 from tamis.rounding import ROUNDING, exceeds, falls_short
+from tamis.stated import sentence
 from tamis.table import Table, bare, kind_of
 from tamis.table_file import MOMENT
 
@@ -58,19 +59,7 @@ def presence_entry(
         "at_most": float(bounds[1]),
         "recount": "nobody" if altered else "register",
     }
-    return {**entry, "claim": presence_claim(entry)}
-
-
-def presence_claim(entry: Mapping[str, Any]) -> str:
-    """The claim as a sentence.
-
-    >>> presence_claim({"at_least": 0.0, "at_most": 0.25})
-    'By what an attacker may know, somebody of ... is in it with a chance from 0 to 0.25 (...).'
-    """
-    return (
-        "By what an attacker may know, somebody of the population that the table was drawn from is "
-        f"in it with a chance from {entry['at_least']:g} to {entry['at_most']:g} (delta-presence)."
-    )
+    return {**entry, "claim": sentence(entry)}
 
 
 def counted_shares(
@@ -292,7 +281,7 @@ def _wrong_entry(entry: dict[str, Any], content: dict[str, Any]) -> str:
     exposure = content.get("exposure")
     if exposure and sorted(entry["columns"]) != sorted(exposure["known"]["columns"]):
         return f"{KEY} is about other columns than those that attackers may know"
-    if entry["claim"] != presence_claim(entry):
+    if entry["claim"] != sentence(entry):
         return f"the wording of {KEY} does not match its figures"
     return ""
 

@@ -15,45 +15,6 @@ from tamis.table import Unit
 from tamis.unique_counts import Alike, Crowd, ExposureFacts
 
 
-def claim(promise: Promise, unit: Unit = "people") -> str:
-    """A promise as a sentence, about people or about rows.
-
-    >>> claim(Promise("k_anonymity", 5, ("age", "sex")))
-    'Everybody shares what an attacker may know about them with at least 4 others.'
-    >>> claim(Promise("k_anonymity", 2, ("age", "sex")), "rows")
-    'Every row shares what an attacker may know about it with at least 1 other row.'
-    """
-    if not promise.columns:
-        return "No column that an attacker is assumed to know is released."
-    if promise.absences:
-        who, they = ("a person", "the person") if unit == "people" else ("a row", "it")
-        return (
-            f"Whoever knows all that {who} has among the released columns, and up to "
-            f"{plural(promise.absences, 'thing')} that {they} lacks, is left with at least "
-            f"{promise.at_least} {unit}."
-        )
-    if promise.name == "containment_anonymity":
-        return (
-            f"Whatever a {ONE[unit]} has among the released columns, at least "
-            f"{promise.at_least} {unit} have."
-        )
-    who = "Everybody shares what an attacker may know about them"
-    if unit == "rows":
-        who = "Every row shares what an attacker may know about it"
-    return f"{who} with at least {others(promise.at_least, unit)}."
-
-
-def measured_words(promise: Promise, value: int, unit: Unit = "people") -> str:
-    """What was measured, in a few words."""
-    if not promise.columns:
-        return "no such column is in the file"
-    if promise.absences:
-        return f"at least {value:,} {unit} are left"
-    if promise.name == "containment_anonymity":
-        return f"at least {value:,} {unit} have whatever a {ONE[unit]} has"
-    return f"the smallest group has {value:,} {unit}"
-
-
 def budget_claim(budget: dict[str, Any]) -> str:
     """What differential privacy promises, as a sentence.
 

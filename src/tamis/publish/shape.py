@@ -36,6 +36,7 @@ from tamis.publish.value_shapes import (
     one_of,
 )
 from tamis.release import MOST_ABSENCES
+from tamis.stated import OF_GROUPS_STATED, STATED
 from tamis.table_file import WRITTEN
 
 _UNIT = one_of("people", "rows")
@@ -116,31 +117,26 @@ def _method(said: dict[str, Any]) -> Shape | None:
     return {"name": is_text, "parameters": method_parameters(name)}
 
 
-_ABOUT = {"column": is_text, "columns": [is_text], "unit": _UNIT}
 _REACHED = {"claim": is_text, "measured": is_finite_number, "recount": _FROM}
-_MOST = {"at_most": is_fraction}
-_DIVERSITY: dict[str, Shape] = {
-    "l_diversity": {
-        **_ABOUT,
-        "kind": one_of("distinct", "entropy", "recursive"),
-        "at_least": is_finite_number,
-        "c?": is_fraction,
-    },
-    "t_closeness": {**_ABOUT, "distance": one_of("equal", "ordered"), **_MOST},
-    "alpha": {**_ABOUT, **_MOST},
-    "beta_likeness": {**_ABOUT, "kind": one_of("basic", "enhanced"), **_MOST},
-    "delta_disclosure": {**_ABOUT, "below": is_fraction},
-    "max_risk": {"columns": [is_text], "unit": _UNIT, **_MOST},
-    "average_risk": {"columns": [is_text], "unit": _UNIT, **_MOST},
-}
-"""What is asked of people alike, by its key."""
+_FIGURES = {"at_least": is_finite_number}
 
 
 def _of_people_alike(said: dict[str, Any]) -> Shape | None:
+    """What is asked of people alike, by its key."""
     key = said.get("key")
-    if not isinstance(key, str) or key not in _DIVERSITY:
+    if not isinstance(key, str) or key not in OF_GROUPS_STATED:
         return None
-    return {"key": is_text, **_DIVERSITY[key], **_REACHED}
+    stated = STATED[key]
+    about = {"column": is_text} if stated.by_group else {}
+    return {
+        "key": is_text,
+        **about,
+        "columns": [is_text],
+        "unit": _UNIT,
+        **{name: one_of(*choices) for name, choices in stated.choices.items()},
+        **{name: _FIGURES.get(name, is_fraction) for name in stated.figures},
+        **_REACHED,
+    }
 
 
 _EXPOSURE = {

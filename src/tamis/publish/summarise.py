@@ -12,9 +12,8 @@ from tamis.analyse.written import BudgetFacts, PromiseFacts, RecipeFacts, Settin
 from tamis.flow import Outcome
 from tamis.publish.layout import PRIVATE, RECIPE
 from tamis.publish.manifest import versions
-from tamis.publish.presence import presence_claim
-from tamis.publish.promises import budget_claim, budget_words, measured_words
-from tamis.publish.secret_groups import entry_claim, reached_words
+from tamis.publish.promises import budget_claim, budget_words
+from tamis.stated import measured_words, sentence
 
 
 def summarise(
@@ -36,37 +35,23 @@ def summarise(
         table=replace(analysis.table, name=str(origin.get("name") or analysis.table.name)),
         columns=with_values(analysis.columns, coarser),
         promises=(
-            *_promises(outcome, manifest),
-            *map(_diverse, manifest.get("diversity", ())),
+            *map(_promised, manifest["promises"]),
+            *map(_promised, manifest.get("diversity", ())),
             *_present(manifest.get("presence")),
         ),
-        kept_private=tuple(map(_diverse, diverse)),
+        kept_private=tuple(map(_promised, diverse)),
         not_promised=tuple(manifest["not_promised"]),
         recipe=_recipe(outcome, manifest, origin),
         budget=_budget(manifest.get("budget")),
     )
 
 
-def _promises(outcome: Outcome, manifest: dict[str, Any]) -> list[PromiseFacts]:
-    kept = outcome.release.promises
-    return [
-        PromiseFacts(
-            key=entry["key"],
-            claim=entry["claim"],
-            measured=measured_words(promise, entry["measured"], entry["unit"]),
-            value=float(entry["measured"]),
-            limit=float(entry["at_least"]),
-        )
-        for promise, entry in zip(kept, manifest["promises"])
-    ]
-
-
-def _diverse(entry: dict[str, Any]) -> PromiseFacts:
-    asked = next((entry[w] for w in ("c", "at_least", "at_most", "below") if entry.get(w)), 0.0)
+def _promised(entry: dict[str, Any]) -> PromiseFacts:
+    asked = next((entry[w] for w in ("c", "at_most", "below", "at_least") if entry.get(w)), 0.0)
     return PromiseFacts(
         key=entry["key"],
-        claim=entry_claim(entry),
-        measured=reached_words(entry),
+        claim=sentence(entry),
+        measured=measured_words(entry),
         value=float(entry["measured"]),
         limit=float(asked or 0.0),
     )
@@ -76,10 +61,7 @@ def _present(entry: dict[str, Any] | None) -> list[PromiseFacts]:
     """Which people of a population are in the table; what was measured is for the holder alone."""
     if entry is None:
         return []
-    most = float(entry["at_most"])
-    measured = "within that, by the holder's register"
-    claim = presence_claim(entry)
-    return [PromiseFacts(key=entry["key"], claim=claim, measured=measured, value=most, limit=most)]
+    return [_promised({**entry, "measured": entry["at_most"]})]
 
 
 def _budget(spent: dict[str, Any] | None) -> BudgetFacts | None:

@@ -12,13 +12,11 @@ from typing import Any
 
 from tamis.left_out import public_words
 from tamis.publish.checks import target_column
-from tamis.publish.people import promise_of, uncounted
-from tamis.publish.presence import presence_claim
-from tamis.publish.promises import budget_claim, claim, exposure_words
-from tamis.publish.secret_groups import entry_claim, reached_words
-from tamis.table import Unit
+from tamis.publish.people import uncounted
+from tamis.publish.promises import budget_claim, exposure_words
+from tamis.stated import measured_words, sentence
 
-STATED = "Stated by the publisher, not checked: "
+NOT_CHECKED = "Stated by the publisher, not checked: "
 ABOUT_ORIGINAL = {
     "method": "the method",
     "held_back": "what was held back",
@@ -39,15 +37,14 @@ def counted_claims(content: dict[str, Any], private: bool, present: bool) -> Ite
     """
     for entry in content["promises"]:
         in_rows = entry["recount"] == "private" and not private
-        unit: Unit = "rows" if in_rows else entry["unit"]
-        value = entry["rows_measured" if in_rows else "measured"]
-        measured = f" Measured: {value:,}." if entry["columns"] else ""
-        yield f"{claim(promise_of(entry), unit)}{measured}"
+        said = {**entry, "unit": "rows", "measured": entry["rows_measured"]} if in_rows else entry
+        measured = f" Measured: {said['measured']:,}." if entry["columns"] else ""
+        yield f"{sentence(said)}{measured}"
     for entry in content.get("diversity", []):
         if private or entry["recount"] == "file":
-            yield f"{entry_claim(entry)} Measured: {reached_words(entry)}."
+            yield f"{sentence(entry)} Measured: {measured_words(entry)}."
     if present:
-        yield presence_claim(content["presence"])
+        yield sentence(content["presence"])
     if private and "suppressed" in content:
         yield public_words(content["suppressed"])
 
@@ -64,18 +61,19 @@ def counted_alone(content: dict[str, Any], private: bool) -> list[str]:
 def only_stated(content: dict[str, Any], private: bool, present: bool) -> Iterator[str]:
     """What the publisher says and nobody checked, in words."""
     if content.get("budget") is not None:
-        yield f"{STATED}{budget_claim(content['budget'])} The rows do not show how they were drawn."
+        said = budget_claim(content["budget"])
+        yield f"{NOT_CHECKED}{said} The rows do not show how they were drawn."
     if uncounted(content, private):
         for entry in content["promises"]:
-            yield f"{STATED}{claim(promise_of(entry), entry['unit'])}"
+            yield f"{NOT_CHECKED}{sentence(entry)}"
         yield "Not checked: figures about people, who cannot be counted from the file alone."
     for entry in content.get("diversity", []):
         if not private and entry["recount"] != "file":
-            yield f"{STATED}{entry_claim(entry)}"
+            yield f"{NOT_CHECKED}{sentence(entry)}"
     if "presence" in content and not present:
-        yield f"{STATED}{presence_claim(content['presence'])}"
+        yield f"{NOT_CHECKED}{sentence(content['presence'])}"
     if not private and "suppressed" in content:
-        yield f"{STATED}{public_words(content['suppressed'])}"
+        yield f"{NOT_CHECKED}{public_words(content['suppressed'])}"
     if any("groups" in column.get("coarser", ()) for column in content["columns"]):
         yield "Not checked: which values of the original a label of a group stands for."
     if any("question" in column for column in content["columns"]):
@@ -85,6 +83,6 @@ def only_stated(content: dict[str, Any], private: bool, present: bool) -> Iterat
             "Not checked: columns that the publisher names as ordinary (stated) or as known to "
             "attackers may look like identifiers."
         )
-    said = [words for key, words in ABOUT_ORIGINAL.items() if content.get(key)]
-    yield f"Not checked: what is said of the original and of the making: {', '.join(said)}."
+    about = [words for key, words in ABOUT_ORIGINAL.items() if content.get(key)]
+    yield f"Not checked: what is said of the original and of the making: {', '.join(about)}."
     yield "Not checked: the words of report.html; only its hash was compared."

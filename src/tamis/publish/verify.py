@@ -39,13 +39,14 @@ from tamis.publish.people import (
     wrong_people,
 )
 from tamis.publish.presence import Recounted, check_claimed_columns, recounted_presence
-from tamis.publish.promises import budget_claim, claim, possible_not_promised
+from tamis.publish.promises import budget_claim, possible_not_promised
 from tamis.publish.secret_groups import wrong_secret_groups
 from tamis.publish.shape import wrong_shape
 from tamis.publish.unchecked import STATED, counted_alone, counted_claims, only_stated
 from tamis.publish.value_shapes import is_finite_number
 from tamis.read.keys import identifying_columns
 from tamis.release import Promise
+from tamis.stated import sentence
 from tamis.table import Table, bare, kind_of
 from tamis.table_file import read_cells
 
@@ -362,11 +363,6 @@ def _dates(cells: pl.Series) -> bool:
     return bool(cells.str.contains(_WRITTEN_DATE).all())
 
 
-def _words(entry: dict[str, Any]) -> str:
-    """What a promise says by its figures; the manifest's own wording is not repeated."""
-    return claim(promise_of(entry), entry["unit"])
-
-
 def wrong_promise_by(count: Callable[[Promise], int], entry: dict[str, Any]) -> str:
     """What is wrong with a promise, by whatever counts the rows that are alike."""
     if entry["key"] not in ("k_anonymity", "containment_anonymity"):
@@ -379,7 +375,7 @@ def wrong_promise_by(count: Callable[[Promise], int], entry: dict[str, Any]) -> 
         return f"{promise.name} is {value}, below the promised {promise.at_least}"
     if value != (said := rows_stated(entry)):
         return f"{promise.name} is {value}, but the manifest says {said}"
-    if entry["claim"] != _words(entry):
+    if entry["claim"] != sentence(entry):
         return f"the wording of the promise {promise.name} does not match its figures"
     return ""
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
 from tamis.errors import InputError, check_whole
 from tamis.rounding import exceeds, falls_short, reaches
+from tamis.stated import sentence
 
 if TYPE_CHECKING:
     from tamis.require.counts import Bools, ClassCounts, Floats
@@ -89,6 +90,8 @@ class Requirement:
     parameters: ClassVar[tuple[Parameter, ...]]
     about_secret: ClassVar[bool] = False
     """Whether it is about the sensitive values of people alike."""
+    of_risk: ClassVar[bool] = False
+    """Whether it limits the chance of finding people."""
     of_sizes: ClassVar[bool] = False
     """Whether the smallest group alone decides."""
     by_group: ClassVar[bool] = True
@@ -176,6 +179,17 @@ class Requirement:
         """Why a group that breaks it is left out, in words."""
         raise NotImplementedError
 
+    def to_dict(self, unit: Unit) -> dict[str, Any]:
+        """Its entry in a manifest or recipe, with its sentence; what is measured comes later."""
+        about = {"column": self.secret} if self.about_secret else {}
+        known = {"columns": sorted(self.columns), "unit": unit}
+        entry = {"key": self.key, **about, **known, **self.stated()}
+        return {**entry, "claim": sentence(entry)}
+
+    def stated(self) -> dict[str, Any]:
+        """Its figures in an entry."""
+        return {self.side: self.bound}
+
     def about(self, columns: Iterable[str], secret: str | None = None, *, number: bool) -> Self:
         """The same requirement of some columns and, where it is about one, of a secret.
 
@@ -230,6 +244,21 @@ class Requirements(Sequence[Requirement]):
         return Requirements(tuple(each for each in self.each if not each.of_sizes))
 
     @property
+    def of_sizes(self) -> Requirements:
+        """Those that the smallest group decides."""
+        return Requirements(tuple(each for each in self.each if each.of_sizes))
+
+    @property
+    def about_secrets(self) -> Requirements:
+        """Those about the sensitive column."""
+        return Requirements(tuple(each for each in self.each if each.about_secret))
+
+    @property
+    def of_risks(self) -> Requirements:
+        """Those about the chance of finding people."""
+        return Requirements(tuple(each for each in self.each if each.of_risk))
+
+    @property
     def by_group(self) -> Requirements:
         """Those that each group is judged by."""
         return Requirements(tuple(each for each in self.each if each.by_group))
@@ -248,6 +277,10 @@ class Requirements(Sequence[Requirement]):
         """The same of some columns and a secret."""
         known = tuple(columns)
         return Requirements(tuple(each.about(known, secret, number=number) for each in self.each))
+
+    def to_dicts(self, unit: Unit) -> list[dict[str, Any]]:
+        """Their entries in a manifest or recipe."""
+        return [each.to_dict(unit) for each in self.each]
 
     def met(self, counts: ClassCounts) -> bool:
         """Whether all hold; sizes are compared first, since secrets take longer to count."""

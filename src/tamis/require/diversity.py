@@ -92,6 +92,10 @@ class Diversity(Requirement):
         c = {"c": float(self.c)} if self.l_kind == "recursive" else {}
         return {"l": self.l, "entropy": self.l_kind == "entropy", **c}
 
+    def stated(self) -> dict[str, Any]:
+        c = {"c": float(self.c)} if self.l_kind == "recursive" else {}
+        return {"kind": self.l_kind, "at_least": self.l, **c}
+
     def lacking(self, figure: float) -> str:
         if self.l_kind == "recursive":
             return (
@@ -156,6 +160,9 @@ class Closeness(Requirement):
 
     def kernel_bounds(self) -> Mapping[str, Any]:
         return {"t": float(self.t), "ordered": self.t_distance == "ordered"}
+
+    def stated(self) -> dict[str, Any]:
+        return {"distance": self.t_distance, "at_most": float(self.t)}
 
     def lacking(self, figure: float) -> str:
         return f"t = {self.t:g} is asked for, but some group is {figure:.4g} away"

@@ -46,6 +46,9 @@ class KAnonymity(Requirement):
     def figures(self, counts: ClassCounts) -> Floats:
         return counts.people
 
+    def stated(self) -> dict[str, Any]:
+        return {"at_least": self.k}
+
     def infeasible(self, counts: ClassCounts, breaking: Bools) -> Bools:
         return breaking
 
@@ -66,6 +69,7 @@ class MaxRisk(Requirement):
     max_risk: float = 1.0
 
     key: ClassVar[str] = "max_risk"
+    of_risk: ClassVar[bool] = True
     of_sizes: ClassVar[bool] = True
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter(
@@ -117,6 +121,7 @@ class AverageRisk(Requirement):
     max_average_risk: float = 1.0
 
     key: ClassVar[str] = "average_risk"
+    of_risk: ClassVar[bool] = True
     by_group: ClassVar[bool] = False
     parameters: ClassVar[tuple[Parameter, ...]] = (
         Parameter(

@@ -87,6 +87,9 @@ class BetaLikeness(Requirement):
     def kernel_bounds(self) -> Mapping[str, Any]:
         return {"beta": float(self.beta), "enhanced": self.beta_kind == "enhanced"}
 
+    def stated(self) -> dict[str, Any]:
+        return {"kind": self.beta_kind, "at_most": float(self.beta)}
+
     def lacking(self, figure: float) -> str:
         return (
             f"{self.beta_kind} beta = {self.beta:g} is asked for, but some group reaches "

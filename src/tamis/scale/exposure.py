@@ -12,6 +12,7 @@ from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import narwhals as nw
+import numpy as np
 import polars as pl
 
 from tamis.engine.backend import Engine, Frame
@@ -27,7 +28,6 @@ from tamis.engine.cells import (
 from tamis.engine.large_table import LargeTable
 from tamis.errors import CannotMeet, listed
 from tamis.publish.checks import Counts
-from tamis.publish.secret_groups import asked_entries, asked_risks
 from tamis.require.base import Requirements
 from tamis.require.counts import ClassCounts
 from tamis.risk.large import spreads
@@ -185,13 +185,12 @@ def stated_groups(
     """
     secret, unit = str(large.shape.sensitive), large.shape.unit
     numeric = large.shape.frame.schema[secret].is_numeric()
-    risks = asked_risks(settings, known, unit)
-    about_secret = asked_entries(settings, secret, numeric, known, unit)
+    asked = settings.requirements.about(known, secret, number=numeric)
+    figures = {**found, **asked.of_sizes.reached(ClassCounts(np.array([k])))}
     public = "private" if large.who else "file"
     recount = public if secret == large.shape.target else "private"
-    figures = {each.key: found[each.name] for each in settings.requirements.beyond_k}
-    figures["max_risk"] = 1 / k
-    return (
-        [{**each, "measured": figures[each["key"]], "recount": public} for each in risks],
-        [{**each, "measured": figures[each["key"]], "recount": recount} for each in about_secret],
+    risks, of_secret = (
+        [{**each.to_dict(unit), "measured": figures[each.name], "recount": of} for each in some]
+        for some, of in ((asked.of_risks, public), (asked.about_secrets, recount))
     )
+    return risks, of_secret

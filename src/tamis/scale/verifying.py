@@ -46,10 +46,8 @@ from tamis.publish.layout import (
 )
 from tamis.publish.people import DIGITS, wrong_people_by
 from tamis.publish.secret_groups import (
-    SecretGroup,
     check_columns,
     private_entries,
-    reached_by_groups,
     wrong_secret_groups_by,
 )
 from tamis.publish.verify import (
@@ -72,6 +70,7 @@ from tamis.read.identifiers import content_of
 from tamis.read.keys import LEAST, NEARLY, NEARLY_TEXTS, UNIQUE
 from tamis.read.names import named_by_header
 from tamis.scale.exposure import ALL, ReleasedRows, counted_average_risk
+from tamis.stated import STATED, SecretGroup, reached_by_groups, worst_figure
 from tamis.table_file import raw_parts
 
 SECRET = "secret"
@@ -298,9 +297,10 @@ def _reached(rows: ReleasedRows, secret: nw.Expr, entry: dict[str, Any]) -> floa
     """What the rows reach of what an entry asks for."""
     check_columns(entry, rows.columns)
     columns = rows.named(entry["columns"])
-    if entry["key"] == "max_risk":
+    of_risks = STATED[entry["key"]].of_risks
+    if of_risks == "largest":
         return 1 / rows.reached(entry["columns"], in_people=True)
-    if entry["key"] == "average_risk":
+    if of_risks == "mean":
         return counted_average_risk(rows.engine, rows.cells, columns, rows.who)
     frame = rows.frame.with_columns(nw.lit(1).alias(ALL), secret.alias(SECRET))
     cells = count_cells(frame, [ALL, *columns, SECRET, *rows.who])
@@ -308,9 +308,8 @@ def _reached(rows: ReleasedRows, secret: nw.Expr, entry: dict[str, Any]) -> floa
         rows.engine, rows.engine.hold(cells), [ALL, *columns], SECRET, rows.who, number=True
     )
     usual = dict(zip(_numbers(counts), counts.values[ROWS].to_list()))
-    found = [reached_by_groups(entry, part, usual) for part in _parts(counts)]
-    lowest = entry["key"] == "l_diversity" and entry["kind"] != "recursive"
-    return min(found) if lowest else max(found)
+    parts = [reached_by_groups(entry, part, usual) for part in _parts(counts)]
+    return worst_figure(entry, parts)
 
 
 def _numbers(counts: SensitiveCounts) -> list[int]:

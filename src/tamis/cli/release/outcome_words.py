@@ -224,25 +224,20 @@ def _alone(outcome: Outcome, analysis: Analysis) -> list[str]:
 
 def _diverse(outcome: Outcome) -> list[str]:
     """What was reached besides k, of all that is required; it may be about a secret."""
-    from tamis.publish.secret_groups import asked_entries, asked_risks, entry_claim, reached_words
+    from tamis.stated import measured_words
 
     chosen, table = outcome.decision.chosen, outcome.table
-    reached = chosen.assessment.reached
-    if not reached:
+    if not chosen.assessment.reached:
         return []
     column = table.frame.get_column(outcome.evaluator.sensitive)
     known, numeric = chosen.release.table.quasi, column.dtype.is_numeric()
-    by_key = {each.key: reached[each.name] for each in outcome.settings.requirements.beyond_k}
-    by_key["max_risk"] = 1 / (chosen.assessment.k_anonymity or 1)
+    asked = outcome.settings.requirements.about(known, column.name, number=numeric)
+    reached = asked.reached(chosen.assessment.counts)
     entries = [
-        *asked_risks(outcome.settings, known, table.unit),
-        *asked_entries(outcome.settings, column.name, numeric, known, table.unit),
+        {**each.to_dict(table.unit), "measured": reached[each.name]}
+        for each in (*asked.of_risks, *asked.about_secrets)
     ]
-    return [
-        f"{entry_claim(entry)} Measured: "
-        f"{reached_words({**entry, 'measured': by_key[entry['key']]})}."
-        for entry in entries
-    ]
+    return [f"{entry['claim']} Measured: {measured_words(entry)}." for entry in entries]
 
 
 def _unique(analysis: Analysis) -> list[str]:

@@ -374,7 +374,7 @@ def _print_large(found: LargeOutcome, out: Path, as_json: bool) -> None:
 
 def _print_large_words(found: LargeOutcome, of_groups: list[dict[str, Any]]) -> None:
     """What was released, and what was counted on all rows or measured on the sample."""
-    from tamis.publish.secret_groups import reached_words
+    from tamis.stated import measured_words
 
     say, chosen = console(), found.outcome.decision.chosen
     release = chosen.release
@@ -390,7 +390,7 @@ def _print_large_words(found: LargeOutcome, of_groups: list[dict[str, Any]]) -> 
         unit = found.large.shape.unit
         say.print(f"Counted on all rows: the smallest group has {found.measured:,} {unit}.")
     for entry in of_groups:
-        say.print(f"{entry['claim']} Measured on all rows: {reached_words(entry)}.", markup=False)
+        say.print(f"{entry['claim']} Measured on all rows: {measured_words(entry)}.", markup=False)
     rows = plural(found.sample.table.rows, "row")
     say.print(
         f"A model is right for {percent(chosen.value('performance') or 0.0)}, as measured on a "
