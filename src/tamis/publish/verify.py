@@ -42,7 +42,7 @@ from tamis.publish.presence import Recounted, check_claimed_columns, recounted_p
 from tamis.publish.promises import budget_claim, possible_not_promised
 from tamis.publish.secret_groups import wrong_secret_groups
 from tamis.publish.shape import wrong_shape
-from tamis.publish.unchecked import STATED, counted_alone, counted_claims, only_stated
+from tamis.publish.unchecked import NOT_CHECKED, counted_alone, counted_claims, only_stated
 from tamis.publish.value_shapes import is_finite_number
 from tamis.read.keys import identifying_columns
 from tamis.release import Promise
@@ -105,7 +105,7 @@ class Verified:
     def not_checked(self) -> list[str]:
         """What the folder states that was not checked, and why, in words."""
         present = _is_present(self.checks)
-        doubts = [f"{STATED}{words}" for check in self.checks for words in check.doubts]
+        doubts = [f"{NOT_CHECKED}{words}" for check in self.checks for words in check.doubts]
         return [*self.uncounted, *doubts, *only_stated(self.manifest, self.private, present)]
 
     @property
