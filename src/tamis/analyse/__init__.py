@@ -158,6 +158,11 @@ class Analysis:
     def __repr__(self) -> str:
         return in_short(self, f"{len(self.candidates)} releases of {self.table.rows:,} rows")
 
+    @property
+    def held_back(self) -> int:
+        """How many columns of the original are not in the release in any form."""
+        return sum(c.fate not in KEPT_FATES for c in self.columns) + self.table.unlisted
+
     def to_dict(self, audience: Audience = "holder") -> dict[str, Any]:
         """Everything that an audience may read, as plain values that JSON can represent."""
         seen = self.seen_by(audience)

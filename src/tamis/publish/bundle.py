@@ -23,14 +23,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from tamis import files
 from tamis.analyse import Analysis, analyse
-from tamis.analyse.column_fates import sources
 from tamis.attack.row_names import RowNames
 from tamis.binary.records import is_binary
 from tamis.catalogue.methods import RECORDED
@@ -54,7 +53,7 @@ from tamis.publish.layout import (
     strangers,
     write_json,
 )
-from tamis.publish.manifest import Bound, manifest, stated, versions, with_bounds
+from tamis.publish.manifest import ReleaseFile, manifest, stated, versions, with_bounds
 from tamis.publish.people import (
     arrange_names,
     arrange_private,
@@ -202,31 +201,27 @@ def publish(
     return out
 
 
-class _WrittenRows(NamedTuple):
-    """The released rows: their file, what it was made of, and what is read back from it."""
-
-    file: Path
-    format: str
-    frame: pl.DataFrame
-    bounds: Mapping[str, Bound]
-    back: pl.DataFrame
-    dictionary: Dictionary
-
-
 def _write(
     outcome: Outcome, analysis: Analysis, draft: Path, date: str, origin: dict[str, Any]
 ) -> None:
-    release, rows = outcome.release, _write_rows(outcome, draft)
-    content = _manifest(outcome, analysis, rows, date)
+    release, (file, back) = outcome.release, _write_rows(outcome, draft)
+    content = manifest(
+        outcome.decision.chosen,
+        file,
+        analysis,
+        measured=_measured(outcome, back),
+        not_promised=_not_promised(outcome, analysis.exposure),
+        date=date,
+    )
     people, numbered = arrange_private(release, _secrets(outcome))
-    content["promises"] = promises_in_people(content["promises"], rows.back, people, release.unit)
-    secrets, diverse = _diverse(outcome, rows.back, people, numbered)
-    stated_of_groups = [*_risks(outcome, rows.back, people), *(diverse if secrets is None else ())]
+    content["promises"] = promises_in_people(content["promises"], back, people, release.unit)
+    secrets, diverse = _diverse(outcome, back, people, numbered)
+    stated_of_groups = [*_risks(outcome, back, people), *(diverse if secrets is None else ())]
     if stated_of_groups:
         content["diversity"] = stated_of_groups
     if outcome.engine is not None:
         content["engine"] = dict(outcome.engine)
-    presence = _presence(outcome, rows.back, content, people)
+    presence = _presence(outcome, back, content, people)
     private_only = [] if secrets is None else diverse
     summary = summarise(outcome, analysis, content, origin, private_only)
     write_shared(draft, content, summary)
@@ -250,8 +245,9 @@ def _write_names(outcome: Outcome, private: Path) -> dict[str, Any]:
     return {"named_by": {kind: list(columns) for kind, columns in found.columns.items()}}
 
 
-def _write_rows(outcome: Outcome, draft: Path) -> _WrittenRows:
-    release, settings = outcome.release, outcome.settings
+def _write_rows(outcome: Outcome, draft: Path) -> tuple[ReleaseFile, pl.DataFrame]:
+    """Write the rows; with them, what is read back from the file."""
+    release, settings, table = outcome.release, outcome.settings, outcome.table
     format = format_for(settings.format, release.table)
     file = draft / RELEASE[format]
     frame, bounds = with_bounds(
@@ -260,7 +256,11 @@ def _write_rows(outcome: Outcome, draft: Path) -> _WrittenRows:
     said = texts_of(frame, written_dictionary(outcome))
     write_release(frame, file, format, said)
     back = read_release(file, format, frame.columns, classes_of(frame))
-    return _WrittenRows(file, format, frame, bounds, back, said)
+    coarser = {
+        name: stated(form, release.cells(table.frame[name]), settings.k, release.people)
+        for name, form in release.forms.items()
+    }
+    return ReleaseFile(file, format, frame, bounds, coarser, said, table.target_bins), back
 
 
 def written_dictionary(outcome: Outcome) -> Dictionary:
@@ -295,33 +295,6 @@ def format_for(wanted: str, table: Table) -> str:
             "choose another --output-format, or rename the target"
         )
     return format
-
-
-def _manifest(
-    outcome: Outcome, analysis: Analysis, rows: _WrittenRows, date: str
-) -> dict[str, Any]:
-    chosen, alone = outcome.decision.chosen, analysis.exposure
-    release, k = chosen.release, outcome.settings.k
-    return manifest(
-        chosen,
-        rows.frame,
-        rows.file,
-        rows.format,
-        measured=_measured(outcome, rows.back),
-        exposure=alone,
-        close_look=analysis.close_look,
-        unit=outcome.table.unit,
-        held_back=held_back(outcome),
-        not_promised=_not_promised(outcome, alone),
-        date=date,
-        coarser={
-            name: stated(form, release.cells(outcome.table.frame[name]), k, release.people)
-            for name, form in release.forms.items()
-        },
-        bounds=rows.bounds,
-        dictionary=rows.dictionary,
-        target_bins=outcome.table.target_bins,
-    )
 
 
 def write_shared(draft: Path, content: dict[str, Any], summary: Analysis) -> None:
@@ -398,13 +371,6 @@ def _presence(
         if out_of_bounds(content["presence"], found):
             raise CannotMeet(unmet_words(found))
     return {"presence": kept_presence(found, known, register)}
-
-
-def held_back(outcome: Outcome) -> int:
-    """How many columns of the original are not in the release in any form."""
-    whole = {*outcome.table.frame.columns, *outcome.table.roles.dropped}
-    beyond = outcome.decision.scorecard.baseline.release.beyond
-    return len(whole) + beyond + outcome.left_out - len(sources(outcome)) - 1
 
 
 def _not_promised(outcome: Outcome, alone: ExposureFacts | None) -> list[str]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -21,6 +22,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tamis import __version__
+from tamis.analyse import Analysis
 from tamis.analyse.guessed_columns import CloseLookFacts
 from tamis.analyse.records import as_plain, as_supported, in_hundredths
 from tamis.catalogue.measures import MEASURES
@@ -36,62 +38,72 @@ from tamis.release import Coarsening, Promise, Release
 from tamis.stated import sentence
 from tamis.table import ColumnText, Dictionary, TargetBins, Unit, bare, kind_of
 from tamis.table_file import WRITTEN, classes_of
-from tamis.unique_counts import ExposureFacts
 
 _PACKAGES = ("numpy", "polars", "scikit-learn", "scipy")
 
 
+class Bound(NamedTuple):
+    """A column of a file that has one end of the intervals of another."""
+
+    of: str
+    end: Literal["lower", "upper"]
+
+
+@dataclass(frozen=True, eq=False)
+class ReleaseFile:
+    """The file of released rows, and what its columns are."""
+
+    path: Path
+    format: str
+    frame: pl.DataFrame
+    """What was written; of rows that were streamed, the columns and their types alone."""
+    bounds: Mapping[str, Bound]
+    """Columns that hold ends of the intervals of another."""
+    coarser: Mapping[str, dict[str, Any]]
+    """How columns in a coarser form are read."""
+    dictionary: Dictionary = field(default_factory=dict)
+    """Questions and codes of columns."""
+    target_bins: TargetBins | None = None
+    """The classes that a target of numbers was cut into."""
+
+
 def manifest(
     row: Row,
-    frame: pl.DataFrame,
-    file: Path,
-    format: str,
+    file: ReleaseFile,
+    analysis: Analysis,
     *,
     measured: list[int],
-    exposure: ExposureFacts | None,
-    close_look: CloseLookFacts | None,
-    unit: Unit,
-    held_back: int,
     not_promised: list[str],
     date: str,
-    coarser: Mapping[str, dict[str, Any]],
-    bounds: Mapping[str, Bound],
-    dictionary: Dictionary | None = None,
-    target_bins: TargetBins | None = None,
 ) -> dict[str, Any]:
     """The manifest of a release whose file is written; `measured` holds its promises' values.
-
-    `exposure` says who is unique in it, `close_look` how well its target is guessed, `unit` what is
-    counted, people or rows, `coarser` how columns in a coarser form are read, and `bounds` which
-    columns hold the ends of their intervals; `dictionary` has their questions and codes, and
-    `target_bins` the classes that a target of numbers was cut into.
 
     For synthetic rows it has no figures that were measured on people and no number of columns held
     back, because no epsilon covers these.
     """
-    release = row.release
+    release, exposure = row.release, analysis.exposure
     parameters = dict(release.recipe.public)
     budget = parameters.pop("budget", None)
     content: dict[str, Any] = {
         "schema": SCHEMA,
         "schema_version": SCHEMA_VERSION,
         "date": date,
-        "file": _file(file, frame, format),
-        "columns": _columns(release, frame, format, coarser, bounds, dictionary or {}),
-        **({} if release.is_drawn else {"held_back": held_back}),
+        "file": _file(file),
+        "columns": _columns(release, file),
+        **({} if release.is_drawn else {"held_back": analysis.held_back}),
         "method": {"name": release.recipe.method, "parameters": parameters},
         "promises": [
-            promise_entry(promise, unit, value)
+            promise_entry(promise, analysis.unit, value)
             for promise, value in zip(release.promises, measured)
         ],
         **({} if release.kept is None else {"suppressed": stated_left_out(release)}),
         "measured": [] if release.is_drawn else _measured(row),
-        **({} if release.is_drawn else _close_look(close_look, release)),
+        **({} if release.is_drawn else _close_look(analysis.close_look, release)),
         "not_promised": not_promised,
         "versions": versions(),
     }
-    if target_bins is not None:
-        said = {"cuts": list(target_bins.cuts), "labels": list(target_bins.labels)}
+    if (bins := file.target_bins) is not None:
+        said = {"cuts": list(bins.cuts), "labels": list(bins.labels)}
         for column in content["columns"]:
             if column["role"] == "target":
                 column["bins"] = said | {"read": READ_BINS}
@@ -113,14 +125,14 @@ def versions() -> dict[str, str]:
 _installed = cache(version)
 
 
-def _file(file: Path, frame: pl.DataFrame, format: str) -> dict[str, Any]:
+def _file(file: ReleaseFile) -> dict[str, Any]:
     return {
-        "name": file.name,
-        "format": format,
-        "sha256": digest(file),
-        "rows": frame.height,
-        **WRITTEN[format],
-        **({"classes": classes_of(frame)} if format == "svm" else {}),
+        "name": file.path.name,
+        "format": file.format,
+        "sha256": digest(file.path),
+        "rows": file.frame.height,
+        **WRITTEN[file.format],
+        **({"classes": classes_of(file.frame)} if file.format == "svm" else {}),
     }
 
 
@@ -136,20 +148,13 @@ def promise_entry(promise: Promise, unit: Unit, measured: int) -> dict[str, Any]
     return {**entry, "claim": sentence(entry), "measured": measured}
 
 
-def _columns(
-    release: Release,
-    frame: pl.DataFrame,
-    format: str,
-    coarser: Mapping[str, dict[str, Any]],
-    bounds: Mapping[str, Bound],
-    dictionary: Dictionary,
-) -> list[dict[str, Any]]:
-    table = release.table
+def _columns(release: Release, file: ReleaseFile) -> list[dict[str, Any]]:
+    table, frame, bounds = release.table, file.frame, file.bounds
     stated = {table.target, *table.roles.plain, *(table.roles.quasi or ()), *bounds}
     roles = {name: f"{bound.end} bound" for name, bound in bounds.items()} | {
         table.target: "target"
     }
-    headers = safe_names(frame.columns) if format == "csv" else frame.columns
+    headers = safe_names(frame.columns) if file.format == "csv" else frame.columns
     return [
         {
             "name": name,
@@ -159,8 +164,8 @@ def _columns(
             "stated": name in stated,
             **({"of": bounds[name].of} if name in bounds else {}),
             **({"made_of": release.sources[name]} if name in release.sources else {}),
-            **({"coarser": coarser[name]} if name in coarser else {}),
-            **_said(dictionary.get(name)),
+            **({"coarser": file.coarser[name]} if name in file.coarser else {}),
+            **_said(file.dictionary.get(name)),
         }
         for name, header in zip(frame.columns, headers)
     ]
@@ -270,13 +275,6 @@ def _groups(
         label: values.filter(pl.col("who"))["value"].to_list()
         for (label,), values in each.group_by("label", maintain_order=True)
     }
-
-
-class Bound(NamedTuple):
-    """A column of a file that has one end of the intervals of another."""
-
-    of: str
-    end: Literal["lower", "upper"]
 
 
 def with_bounds(

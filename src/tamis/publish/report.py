@@ -168,7 +168,7 @@ def _held_back(summary: Analysis, full: bool) -> int | None:
     """How many columns were held back; for synthetic rows not even that may be shown."""
     if summary.budget is not None and not full:
         return None
-    return len(held(summary.columns)) + summary.table.unlisted
+    return summary.held_back
 
 
 def _finds(summary: Analysis) -> bool:

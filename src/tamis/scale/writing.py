@@ -22,7 +22,7 @@ from tamis.engine.backend import DuckDB, Engine, Polars
 from tamis.engine.cells import count_cells
 from tamis.engine.large_table import HASH, LargeTable, content_text
 from tamis.errors import InputError
-from tamis.publish.bundle import held_back, recipe, write_private, write_shared, written_release
+from tamis.publish.bundle import recipe, write_private, write_shared, written_release
 from tamis.publish.layout import (
     HEADERS,
     PEOPLE,
@@ -30,7 +30,7 @@ from tamis.publish.layout import (
     RELEASE,
     SECRETS,
 )
-from tamis.publish.manifest import Bound, manifest, promise_entry, with_bounds
+from tamis.publish.manifest import Bound, ReleaseFile, manifest, promise_entry, with_bounds
 from tamis.publish.promises import not_promised
 from tamis.publish.secret_groups import numbered_secrets
 from tamis.publish.summarise import AGAIN, summarise
@@ -264,20 +264,14 @@ def _manifest(
 ) -> dict[str, Any]:
     """The manifest, in which all rows are counted."""
     outcome, large, rows = found.outcome, found.large, released_rows(found)
+    coarser = {name: column.stated() for name, column in found.coarse.items()}
     content = manifest(
         outcome.decision.chosen,
-        shape.frame,
-        file,
-        outcome.settings.format,
+        ReleaseFile(file, outcome.settings.format, shape.frame, shape.bounds, coarser),
+        analysis,
         measured=[found.measured],
-        exposure=analysis.exposure,
-        close_look=analysis.close_look,
-        unit=large.shape.unit,
-        held_back=held_back(outcome),
         not_promised=_not_promised(found, analysis.exposure),
         date=date,
-        coarser={name: column.stated() for name, column in found.coarse.items()},
-        bounds=shape.bounds,
     )
     content["file"]["rows"] = large.rows
     content["promises"] = [
