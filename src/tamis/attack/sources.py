@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from tamis.attack.inference import Alter
 from tamis.binary.records import BinaryTable, binarise
 from tamis.catalogue.methods import METHODS, Stated
-from tamis.coarsen.ladder import NOTHING, Ladder
+from tamis.coarsen.ladder import NOTHING, Ladder, described_level
 from tamis.coarsen.local import MISSING
 from tamis.coarsen.value_groups import plain_text
 from tamis.cuts import K
@@ -315,8 +315,6 @@ def _with_made(known: Sequence[str], records: BinaryTable) -> tuple[str, ...]:
 
 
 Mask = NDArray[np.bool_]
-WORDS = ("cuts", "width", "ends", "keep", "dates")
-ABOUT = ("level", "read")
 APART = "no group: "
 """Begins the text of a value that is in no group, so that it stays apart from all."""
 
@@ -347,9 +345,7 @@ def as_stated(original: Table, release: Table, stated: Mapping[str, Mapping[str,
 def _stated(column: pl.Series, released: pl.Series, said: Mapping[str, Any]) -> pl.Series:
     if "groups" in said:
         return _in_groups(column, released, said["groups"])
-    rule = {word: [part] if word in WORDS else part for word, part in said.items()}
-    ladder = Ladder.from_dict(column.name, {w: p for w, p in rule.items() if w not in ABOUT})
-    return ladder.apply(column, 1)
+    return Ladder.from_dict(column.name, described_level(said)).apply(column, 1)
 
 
 def _in_groups(

@@ -145,6 +145,20 @@ def form_class(description: Mapping[str, Any]) -> type[Form]:
     return FORMS[named[0]]
 
 
+ABOUT = ("level", "read")
+"""What a manifest states besides the words of a description."""
+
+
+def described_level(said: Mapping[str, Any]) -> dict[str, Any]:
+    """The description of a ladder of one level, from what a manifest states of that level.
+
+    >>> described_level({"level": 2, "width": 10, "top": 90, "read": "..."})
+    {'width': [10], 'top': 90}
+    """
+    rule = ((word, part) for word, part in said.items() if word not in ABOUT)
+    return {word: [part] if word in FORMS else part for word, part in rule}
+
+
 class Leaves(NamedTuple):
     """The leaf of each row, as a number, and the groups of the leaves at each level."""
 
@@ -208,6 +222,15 @@ class Ladder:
     def to_dict(self) -> dict[str, Any]:
         """A plain description, from which `from_dict` makes the same ladder."""
         return self.form.to_dict()
+
+    def stated(self, level: int) -> dict[str, Any]:
+        """What a manifest states of a level, where the form has no groups to name.
+
+        >>> Ladder.from_dict("age", {"width": [5, 10], "top": 90}).stated(2)
+        {'width': 10, 'top': 90}
+        """
+        parts = self.to_dict().items()
+        return {word: at[level - 1] if isinstance(at, list) else at for word, at in parts}
 
     @property
     def top(self) -> int:

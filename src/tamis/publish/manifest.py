@@ -26,13 +26,13 @@ from tamis.analyse import Analysis
 from tamis.analyse.guessed_columns import CloseLookFacts
 from tamis.analyse.records import as_plain, as_supported, in_hundredths
 from tamis.catalogue.measures import MEASURES
-from tamis.coarsen.ladder import NOTHING, Ladder
+from tamis.coarsen.ladder import NOTHING, Ladder, described_level
 from tamis.coarsen.value_groups import plain_text
 from tamis.evaluate.figure import Figure
 from tamis.evaluate.scorecard import Row
 from tamis.formulas import safe_names
 from tamis.left_out import stated_left_out
-from tamis.publish.labels import READ_BINS, STATED, stated_form
+from tamis.publish.labels import READ_BINS, stated_form
 from tamis.publish.layout import SCHEMA, SCHEMA_VERSION, digest
 from tamis.release import Coarsening, Promise, Release
 from tamis.stated import sentence
@@ -230,8 +230,7 @@ def stated_of(
     if ladder.form.has_groups:
         rule = {"groups": dict(groups())} | _of_others(ladder, level)
     else:
-        parts = ladder.to_dict().items()
-        rule = {word: at[level - 1] if isinstance(at, list) else at for word, at in parts}
+        rule = ladder.stated(level)
     form = stated_form(rule)
     assert form is not None
     return {"level": level, **rule, "read": form.read}
@@ -246,9 +245,7 @@ def stated_coarsening(said: Mapping[str, Any]) -> Coarsening:
     >>> stated_coarsening({"level": 2, "width": 10, "top": 90, "read": "..."})
     <Coarsening: level 1 by width, top>
     """
-    rule = {word: part for word, part in said.items() if word not in ("level", "read")}
-    word = next(word for word in STATED if word in rule)
-    return Coarsening({**rule, word: [rule[word]]}, 1)
+    return Coarsening(described_level(said), 1)
 
 
 def _of_others(ladder: Ladder, level: int) -> dict[str, str]:
