@@ -18,11 +18,10 @@ from tamis.errors import InputError, TamisWarning
 from tamis.learn.models import attackers
 from tamis.notebook import in_short
 from tamis.options.commands import options_of
-from tamis.options.promises import DIVERSITY, LIKENESS, T_DISTANCE, K
 from tamis.perturb import SECRET_BITS
 from tamis.propose import methods
 from tamis.rank.evaluation import WEIGHTS, read_weights
-from tamis.require import parameters_of_groups, requirements
+from tamis.require import options_of_groups, requirements
 from tamis.require.base import Requirements
 from tamis.require.counts import BetaKind, Distance
 from tamis.require.diversity import DiversityKind
@@ -31,7 +30,7 @@ from tamis.risk.presence import presence_bounds
 Format = Literal["csv", "parquet", "long", "svm", "sav", "dta", "xlsx", "auto"]
 Part = TypeVar("Part")
 _RULES = {option.dest: option for option in options_of("release")}
-_OF_GROUPS = {option.dest for option in (K, *DIVERSITY, T_DISTANCE, *LIKENESS)}
+_OF_GROUPS = options_of_groups()
 """What is required of groups of people alike, which checks itself."""
 _USUAL: dict[str, Any] = {name: option.default for name, option in _RULES.items()}
 """What is used where nothing is asked."""
@@ -303,7 +302,7 @@ class Settings(
     @property
     def requirements(self) -> Requirements:
         """What is required of every group of people alike."""
-        return requirements(**{name: getattr(self, name) for name in parameters_of_groups()})
+        return requirements(**{name: getattr(self, name) for name in options_of_groups()})
 
     @property
     def proposing(self) -> dict[str, Mapping[str, Any]]:

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from tamis.coding import Coded
-from tamis.require import parameters_of_groups
+from tamis.require import options_of_groups
 from tamis.require.base import Requirements
 from tamis.require.counts import ClassCounts
 from tamis.risk.diversity import count_groups
@@ -17,9 +17,9 @@ from tamis.risk.grouping import Grouping
 
 def plain(asked: Requirements) -> Any:
     """Every parameter by its name, `None` or its default where nobody asks for it."""
-    found = {name: each.default for name, each in parameters_of_groups().items()} | {"k": 1}
+    found = {name: each.default for name, each in options_of_groups().items()} | {"k": 1}
     for each in asked:
-        found |= {parameter.name: getattr(each, parameter.name) for parameter in each.parameters}
+        found |= {option.dest: getattr(each, option.dest) for option in each.options}
     return SimpleNamespace(**found)
 
 

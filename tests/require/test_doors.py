@@ -178,14 +178,14 @@ def test_what_is_no_number_keeps_nothing():
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        ({"l": 1}, "l must be 2 or more, since every group has one value"),
+        ({"l": 1}, "l must be a whole number of at least 2, since every group has one value"),
         ({"l": 0}, "l must be a whole number"),
         ({"l": 2.5}, "l must be a whole number"),
-        ({"l": 2, "l_kind": "odd"}, "distinct, entropy or recursive"),
+        ({"l": 2, "l_kind": "odd"}, "distinct, entropy, recursive"),
         ({"l": 2, "c": 0.0}, "c must be a number above 0"),
         ({"l": 2, "c": float("inf")}, "c must be a number above 0"),
-        ({"t": 1.01}, "t must be between 0 and 1"),
-        ({"t": float("nan")}, "t must be between 0 and 1"),
+        ({"t": 1.01}, "t must be a share between 0 and 1"),
+        ({"t": float("nan")}, "t must be a share between 0 and 1"),
         ({"alpha": 0.0}, "alpha must be a share above 0"),
         ({"beta": 0.0}, "beta must be a number above 0"),
         ({"beta": float("inf")}, "beta must be a number above 0"),

@@ -56,7 +56,7 @@ ASKED: dict[str, st.SearchStrategy[dict[str, Any]]] = {
 
 
 def test_every_requirement_is_asked_here_and_stated_somewhere():
-    assert sorted(ASKED) == sorted(kind.parameters[0].name for kind in OF_GROUPS)
+    assert sorted(ASKED) == sorted(kind.options[0].dest for kind in OF_GROUPS)
     assert {kind.key for kind in OF_GROUPS} == {"k_anonymity", *OF_GROUPS_STATED}
 
 

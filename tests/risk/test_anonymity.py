@@ -100,10 +100,10 @@ def test_people_count_and_not_rows():
     ("wrong", "words"),
     [
         ({"k": 0}, "k must be"),
-        ({"l": 1}, "l must be 2 or more"),
-        ({"l": 2, "l_kind": "odd"}, "distinct, entropy or recursive"),
+        ({"l": 1}, "l must be a whole number of at least 2"),
+        ({"l": 2, "l_kind": "odd"}, "distinct, entropy, recursive"),
         ({"l": 2, "c": 0.0}, "c must be a number above 0"),
-        ({"t": 1.5}, "t must be between 0 and 1"),
+        ({"t": 1.5}, "t must be a share between 0 and 1"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(wrong, words):

@@ -25,10 +25,6 @@ if TYPE_CHECKING:
     from tamis.flow import Outcome
     from tamis.table import Table
 
-LIMITS = (
-    *("k", "l", "t", "l_kind", "c", "alpha", "beta", "beta_kind", "delta_disclosure"),
-    *("max_risk", "max_average_risk"),
-)
 MOST_LABELS = 25
 """The most labels of a level that are printed; --json gives all."""
 
@@ -72,9 +68,9 @@ def _searched(
 ) -> Coarsened:
     """The best levels, or each class's own intervals and groups."""
     from tamis.coarsen.search import coarsened
-    from tamis.require import requirements
+    from tamis.require import options_of_groups, requirements
 
-    required = requirements(**{name: asked.pop(name) for name in LIMITS})
+    required = requirements(**{name: asked.pop(name) for name in options_of_groups()})
     return coarsened(table, given, required, population=register, **asked)
 
 
@@ -83,6 +79,7 @@ def _learnt(
 ) -> Coarsened:
     """The form of each column that is worth most by what it keeps and tells."""
     from tamis.flow import Settings, consider
+    from tamis.require import options_of_groups
 
     if asked["metric"] != "loss":
         raise InputError(
@@ -90,7 +87,7 @@ def _learnt(
         )
     if table.roles.target is None:
         raise InputError("--search learning needs a target; name it with --target")
-    names = (*LIMITS, "max_suppressed", "delta_presence")
+    names = (*options_of_groups(), "max_suppressed", "delta_presence")
     limits = {name: asked[name] for name in names}
     settings = Settings(methods={"front": {}, "coarsen": {}}, **limits)
     return _coarsened_as(consider(table, settings, ladders=given, register=register))

@@ -17,7 +17,7 @@ from tamis.coarsen.search import coarsened
 from tamis.errors import InputError, listed, plural
 from tamis.read import polars_frame
 from tamis.read.frames import asked_library, native_kind
-from tamis.require import parameters_of_groups, requirements
+from tamis.require import options_of_groups, requirements
 from tamis.require.counts import BetaKind
 from tamis.require.diversity import DiversityKind
 from tamis.table import Roles, Table
@@ -190,7 +190,7 @@ class Coarsener(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type:
         return table.with_roles(quasi=tuple(self.columns))
 
 
-_ASKED = tuple(name for name in parameters_of_groups() if name != "t_distance")
+_ASKED = tuple(name for name in options_of_groups() if name != "t_distance")
 _SENSITIVE, _PERSON = "\x00sensitive", "\x00person"
 """Names that no file has, for what comes as an array."""
 

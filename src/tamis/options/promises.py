@@ -1,6 +1,6 @@
 """What a release must promise about people who look alike, and about the population.
 
-A requirement's class names its records of this module, and checks its parameters by them.
+What is required of groups of people alike is listed by the classes of `tamis.require`.
 """
 
 from __future__ import annotations
@@ -8,24 +8,12 @@ from __future__ import annotations
 from functools import partial
 
 from tamis.option import Asked, Option
+from tamis.require import options_of_groups
+from tamis.require.base import promised
 
-_promise = partial(Option, section="Promises")
-K = _promise(
-    "k",
-    "How many people must look alike.",
-    "count",
-    default=5,
-    least=1,
-    note="Everybody hides among at least this many people.",
-    asked=Asked(
-        "People who look alike (k)",
-        "Whoever knows such facts about someone finds at least this many people who fit. More of "
-        "them protect better and cost detail; ask whether a rule of your house names a number.",
-        "Everybody hides among at least {} people who look the same to someone who knows them.",
-        more=False,
-    ),
-)
-ABSENCES = _promise(
+K, *BESIDE_K = options_of_groups().values()
+"""What may be asked of groups of people alike: their number, and more."""
+ABSENCES = promised(
     "known_absences",
     "In 0/1 columns: things a person lacks that an attacker may know too.",
     "count",
@@ -45,95 +33,7 @@ ABSENCES = _promise(
         "none",
     ),
 )
-L = _promise(
-    "l",
-    "Different sensitive values in each group.",
-    "count",
-    least=2,
-    because="since every group has one value",
-    example=2,
-    asked=Asked(
-        "Different secrets in a group (l)",
-        "People who look alike must not all share one secret.",
-        "Each group of people who look alike has at least {} different values of the secret.",
-        "Groups may share the same secret.",
-        more=False,
-    ),
-)
-L_KIND = _promise(
-    "l_kind",
-    "How --l counts sensitive values.",
-    "choice",
-    default="distinct",
-    choices=("distinct", "entropy", "recursive"),
-    rare=True,
-)
-C = _promise("c", "For --l-kind recursive.", "number", default=3.0, above=0, rare=True)
-T = _promise(
-    "t",
-    "Largest distance of a group from the table.",
-    "share",
-    least=0,
-    most=1,
-    example=0.3,
-    asked=Asked(
-        "How far a group may lean (t)",
-        "How much more likely a secret may be in one group than in the whole table.",
-        "The secret is spread in each group as in the whole table, up to {}%.",
-        "Groups may lean towards some values of the secret.",
-        more=False,
-    ),
-)
-T_DISTANCE = _promise(
-    "t_distance",
-    "How --t measures the distance of two values.",
-    "choice",
-    choices=("equal", "ordered"),
-    otherwise="ordered for numbers",
-    rare=True,
-)
-ALPHA = _promise(
-    "alpha",
-    "Largest share of one sensitive value within a group.",
-    "share",
-    above=0,
-    most=1,
-    rare=True,
-)
-BETA = _promise(
-    "beta",
-    "Largest relative excess of a sensitive value within a group.",
-    "number",
-    above=0,
-    rare=True,
-)
-BETA_KIND = _promise(
-    "beta_kind",
-    "enhanced: bounded by minus the logarithm of the share, too.",
-    "choice",
-    default="basic",
-    choices=("basic", "enhanced"),
-    rare=True,
-)
-DELTA_DISCLOSURE = _promise(
-    "delta_disclosure",
-    "Bound on the log-ratio of a value's share within a group and overall.",
-    "number",
-    above=0,
-    rare=True,
-)
-MAX_RISK = _promise(
-    "max_risk",
-    "Largest chance of finding a person's row: 1/k.",
-    "share",
-    above=0,
-    most=1,
-    rare=True,
-)
-MAX_AVERAGE_RISK = _promise(
-    "max_average_risk", "Largest average of that chance.", "share", above=0, most=1, rare=True
-)
-MAX_SUPPRESSED = _promise(
+MAX_SUPPRESSED = promised(
     "max_suppressed",
     "Largest share of people to leave out.",
     "share",
@@ -151,9 +51,7 @@ MAX_SUPPRESSED = _promise(
         more=False,
     ),
 )
-DIVERSITY = (L, L_KIND, C, T)
-LIKENESS = (ALPHA, BETA, BETA_KIND, DELTA_DISCLOSURE, MAX_RISK, MAX_AVERAGE_RISK)
-PROMISES = (K, ABSENCES, *DIVERSITY, T_DISTANCE, *LIKENESS, MAX_SUPPRESSED)
+PROMISES = (K, ABSENCES, *BESIDE_K, MAX_SUPPRESSED)
 """What a release may be asked to promise."""
 
 _population = partial(Option, section="The population", rare=True)

@@ -9,10 +9,8 @@ from tamis.catalogue.methods import BREACH_SEARCHES, UTILITIES
 from tamis.catalogue.models import MODELS
 from tamis.option import Option
 from tamis.options.promises import (
-    ALPHA,
+    BESIDE_K,
     DELTA_PRESENCE,
-    DIVERSITY,
-    LIKENESS,
     MAX_SUPPRESSED,
     POPULATION,
     REGISTER,
@@ -20,6 +18,7 @@ from tamis.options.promises import (
 )
 from tamis.options.reading import ENGINE, SECRET_SEED, SEED
 from tamis.options.release import BOUNDS, EPSILON, LADDERS, PROGRAM, SPENDING
+from tamis.require.likeness import ALPHA
 
 _weights = partial(Option, "weights", metavar="NAME=N,...")
 WEIGHTS_SHOWN = "performance=.5,privacy=.25,size=.25"
@@ -233,8 +232,7 @@ METRICS = (
 COARSEN = (
     *LADDERS,
     K,
-    *DIVERSITY,
-    *LIKENESS,
+    *BESIDE_K,
     replace(MAX_SUPPRESSED, help="Largest share of the rows that may be left out.", most=1),
     Option("metric", "What to minimise.", "choice", default="loss", choices=METRICS),
     Option(

@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from tamis.errors import InputError, did_you_mean, listed
-from tamis.require.base import Parameter, Requirement, Requirements
+from tamis.option import Option
+from tamis.require.base import Requirement, Requirements
 from tamis.require.diversity import Closeness, Diversity
 from tamis.require.k import AverageRisk, KAnonymity, MaxRisk
 from tamis.require.likeness import AlphaShare, BetaLikeness, DeltaDisclosure
@@ -26,9 +27,9 @@ OF_GROUPS: tuple[type[Requirement], ...] = (
 """What may be asked of groups of people alike; failures are told in this order."""
 
 
-def parameters_of_groups() -> dict[str, Parameter]:
-    """The parameters of all of them, by name."""
-    return {each.name: each for kind in OF_GROUPS for each in kind.parameters}
+def options_of_groups() -> dict[str, Option]:
+    """The options of all of them, by what `Settings` call them."""
+    return {option.dest: option for kind in OF_GROUPS for option in kind.options}
 
 
 def requirements(k: int = 5, **asked: Any) -> Requirements:
@@ -52,19 +53,19 @@ def requirements(k: int = 5, **asked: Any) -> Requirements:
     >>> asked.k, [each.key for each in asked]
     (5, ['k_anonymity', 't_closeness', 'max_risk'])
     """
-    known = parameters_of_groups()
+    known = options_of_groups()
     if unknown := [name for name in asked if name not in known]:
         raise InputError(
             f"nothing called {listed(unknown)} can be required; known are {', '.join(known)}"
             f"{did_you_mean(unknown[0], known)}"
         )
-    given = {name: parameter.default for name, parameter in known.items()} | asked | {"k": k}
+    given = {name: option.default for name, option in known.items()} | asked | {"k": k}
     for name, value in given.items():
         known[name].check(value)
     return Requirements(
         tuple(
-            kind(**{each.name: given[each.name] for each in kind.parameters})
+            kind(**{option.dest: given[option.dest] for option in kind.options})
             for kind in OF_GROUPS
-            if given[kind.parameters[0].name] is not None
+            if given[kind.options[0].dest] is not None
         )
     )

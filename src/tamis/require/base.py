@@ -6,17 +6,17 @@ From it a requirement says what each group reaches (`figures`) and what all reac
 by the one rounding of `tamis.rounding` whether that is enough. Searches, scorecard, manifest, pages
 and command line ask the object, so that a new requirement is a class and little else.
 
-Nothing heavy is imported here: ``--help`` lists the parameters of every requirement.
+Nothing heavy is imported here: ``--help`` lists the options of every requirement.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import inf
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
-from tamis.errors import InputError, check_whole
+from tamis.option import Option
 from tamis.rounding import exceeds, falls_short, reaches
 from tamis.stated import sentence
 
@@ -32,47 +32,16 @@ _SHORT: dict[Side, Callable[[Any, float], Any]] = {
 }
 
 
-class Parameter(NamedTuple):
-    """One number or choice of a requirement, as `Settings`, command line and TOML name it."""
-
-    name: str
-    kind: Literal["whole", "share", "number", "choice"]
-    help: str
-    allowed: str
-    """What may be given, in words that follow "must be"."""
-    default: Any = None
-    least: float = 0
-    most: float = inf
-    above: bool = False
-    """Whether it must be above `least`."""
-    choices: tuple[str, ...] = ()
-
-    def check(self, value: Any) -> None:
-        """Refuse what may not be given; `None` is always allowed, and asks for nothing.
-
-        >>> Parameter("t", "share", "", "between 0 and 1", most=1).check(1.5)
-        Traceback (most recent call last):
-        tamis.errors.InputError: t must be between 0 and 1, got 1.5
-        """
-        if value is None:
-            return
-        if self.kind == "choice":
-            if value not in self.choices:
-                raise InputError(f"{self.name} must be {self.allowed}, got {value!r}")
-            return
-        if self.kind == "whole":
-            check_whole(self.name, value)
-        low = value > self.least if self.above else value >= self.least
-        if not (low and value <= self.most and value != inf):
-            raise InputError(f"{self.name} must be {self.allowed}, got {value:g}")
+promised = partial(Option, section="Promises")
+"""The record of an option that asks for a requirement."""
 
 
 @dataclass(frozen=True)
 class Requirement:
     """Something that must hold for groups of people alike.
 
-    A subclass has a field for each of its `parameters`, under the same name; the first of them is
-    what asks for it.
+    A subclass has a field for each of its `options`, under the same name; the first of them is what
+    asks for it. Command line, configuration, `tamis serve` and `Settings` are made from them.
 
     Parameters
     ----------
@@ -87,7 +56,7 @@ class Requirement:
 
     key: ClassVar[str]
     """Its name in manifests."""
-    parameters: ClassVar[tuple[Parameter, ...]]
+    options: ClassVar[tuple[Option, ...]]
     about_secret: ClassVar[bool] = False
     """Whether it is about the sensitive values of people alike."""
     of_risk: ClassVar[bool] = False
@@ -100,13 +69,13 @@ class Requirement:
     """Whether splitting groups can only break it, never mend it."""
 
     def __post_init__(self) -> None:
-        for parameter in self.parameters:
-            parameter.check(getattr(self, parameter.name))
+        for option in self.options:
+            option.check(getattr(self, option.dest))
 
     @property
     def name(self) -> str:
-        """The parameter that asks for it."""
-        return self.parameters[0].name
+        """The option that asks for it."""
+        return self.options[0].dest
 
     @property
     def side(self) -> Side:
@@ -168,8 +137,8 @@ class Requirement:
         return None
 
     def on_sample(self, share: float) -> Mapping[str, Any]:
-        """The parameters to ask of a sample, which has that share of the rows."""
-        return {parameter.name: getattr(self, parameter.name) for parameter in self.parameters}
+        """The options to ask of a sample, which has that share of the rows."""
+        return {option.dest: getattr(self, option.dest) for option in self.options}
 
     def lacking(self, figure: float) -> str:
         """What was asked for and what was reached instead, in words."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
-from tamis.require.base import Parameter, Requirement, Side
+from tamis.option import Asked, Option
+from tamis.require.base import Requirement, Side, promised
 from tamis.rounding import ROUNDING
 
 if TYPE_CHECKING:
@@ -14,6 +15,32 @@ if TYPE_CHECKING:
     from tamis.require.counts import Bools, ClassCounts, Distance, Floats
 
 DiversityKind = Literal["distinct", "entropy", "recursive"]
+
+
+L = promised(
+    "l",
+    "Different sensitive values in each group.",
+    "count",
+    least=2,
+    because="since every group has one value",
+    example=2,
+    asked=Asked(
+        "Different secrets in a group (l)",
+        "People who look alike must not all share one secret.",
+        "Each group of people who look alike has at least {} different values of the secret.",
+        "Groups may share the same secret.",
+        more=False,
+    ),
+)
+L_KIND = promised(
+    "l_kind",
+    "How --l counts sensitive values.",
+    "choice",
+    default="distinct",
+    choices=("distinct", "entropy", "recursive"),
+    rare=True,
+)
+C = promised("c", "For --l-kind recursive.", "number", default=3.0, above=0, rare=True)
 
 
 @dataclass(frozen=True)
@@ -37,26 +64,7 @@ class Diversity(Requirement):
 
     key: ClassVar[str] = "l_diversity"
     about_secret: ClassVar[bool] = True
-    parameters: ClassVar[tuple[Parameter, ...]] = (
-        Parameter(
-            "l",
-            "whole",
-            "The fewest sensitive values among people alike.",
-            "2 or more, since every group has one value",
-            least=2,
-        ),
-        Parameter(
-            "l_kind",
-            "choice",
-            "How sensitive values are counted for --l.",
-            "distinct, entropy or recursive",
-            "distinct",
-            choices=("distinct", "entropy", "recursive"),
-        ),
-        Parameter(
-            "c", "number", "For --l-kind recursive.", "a number above 0", default=3.0, above=True
-        ),
-    )
+    options: ClassVar[tuple[Option, ...]] = (L, L_KIND, C)
 
     @property
     def side(self) -> Side:
@@ -108,6 +116,31 @@ class Diversity(Requirement):
         return f"they are alike in {secret}: fewer than {self.l:g} values of it (l)"
 
 
+T = promised(
+    "t",
+    "Largest distance of a group from the table.",
+    "share",
+    least=0,
+    most=1,
+    example=0.3,
+    asked=Asked(
+        "How far a group may lean (t)",
+        "How much more likely a secret may be in one group than in the whole table.",
+        "The secret is spread in each group as in the whole table, up to {}%.",
+        "Groups may lean towards some values of the secret.",
+        more=False,
+    ),
+)
+T_DISTANCE = promised(
+    "t_distance",
+    "How --t measures the distance of two values.",
+    "choice",
+    choices=("equal", "ordered"),
+    otherwise="ordered for numbers",
+    rare=True,
+)
+
+
 @dataclass(frozen=True)
 class Closeness(Requirement):
     """The secrets of a group are at most t away from those of all, see `tamis.t_closeness`.
@@ -125,22 +158,7 @@ class Closeness(Requirement):
 
     key: ClassVar[str] = "t_closeness"
     about_secret: ClassVar[bool] = True
-    parameters: ClassVar[tuple[Parameter, ...]] = (
-        Parameter(
-            "t",
-            "share",
-            "How far sensitive values of people alike may be from everybody's.",
-            "between 0 and 1",
-            most=1,
-        ),
-        Parameter(
-            "t_distance",
-            "choice",
-            "How far apart two values are.",
-            "equal or ordered",
-            choices=("equal", "ordered"),
-        ),
-    )
+    options: ClassVar[tuple[Option, ...]] = (T, T_DISTANCE)
 
     def figures(self, counts: ClassCounts) -> Floats:
         return counts.distances(self.t_distance)

@@ -6,13 +6,31 @@ from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from tamis.require.base import Parameter, Requirement, Side
+from tamis.option import Asked, Option
+from tamis.require.base import Requirement, Side, promised
 from tamis.rounding import ROUNDING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tamis.require.counts import Bools, ClassCounts, Floats
+
+
+K = promised(
+    "k",
+    "How many people must look alike.",
+    "count",
+    default=5,
+    least=1,
+    note="Everybody hides among at least this many people.",
+    asked=Asked(
+        "People who look alike (k)",
+        "Whoever knows such facts about someone finds at least this many people who fit. More of "
+        "them protect better and cost detail; ask whether a rule of your house names a number.",
+        "Everybody hides among at least {} people who look the same to someone who knows them.",
+        more=False,
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -31,9 +49,7 @@ class KAnonymity(Requirement):
 
     key: ClassVar[str] = "k_anonymity"
     of_sizes: ClassVar[bool] = True
-    parameters: ClassVar[tuple[Parameter, ...]] = (
-        Parameter("k", "whole", "The fewest who look alike.", "1 or more", 5, least=1),
-    )
+    options: ClassVar[tuple[Option, ...]] = (K,)
 
     @property
     def side(self) -> Side:
@@ -62,6 +78,16 @@ class KAnonymity(Requirement):
         return f"fewer than {self.k} are alike (k)"
 
 
+MAX_RISK = promised(
+    "max_risk",
+    "Largest chance of finding a person's row: 1/k.",
+    "share",
+    above=0,
+    most=1,
+    rare=True,
+)
+
+
 @dataclass(frozen=True)
 class MaxRisk(Requirement):
     """Whoever knows what may be known finds nobody's row with a larger chance: 1 by those alike."""
@@ -71,16 +97,7 @@ class MaxRisk(Requirement):
     key: ClassVar[str] = "max_risk"
     of_risk: ClassVar[bool] = True
     of_sizes: ClassVar[bool] = True
-    parameters: ClassVar[tuple[Parameter, ...]] = (
-        Parameter(
-            "max_risk",
-            "share",
-            "The largest chance of finding a row: 1/k.",
-            "a share above 0 and up to 1",
-            most=1,
-            above=True,
-        ),
-    )
+    options: ClassVar[tuple[Option, ...]] = (MAX_RISK,)
 
     @property
     def fewest_people(self) -> int:
@@ -111,6 +128,11 @@ class MaxRisk(Requirement):
         return f"fewer than {self.fewest_people} are alike (the largest risk)"
 
 
+MAX_AVERAGE_RISK = promised(
+    "max_average_risk", "Largest average of that chance.", "share", above=0, most=1, rare=True
+)
+
+
 @dataclass(frozen=True)
 class AverageRisk(Requirement):
     """The mean over people of the chance of finding their row.
@@ -123,16 +145,7 @@ class AverageRisk(Requirement):
     key: ClassVar[str] = "average_risk"
     of_risk: ClassVar[bool] = True
     by_group: ClassVar[bool] = False
-    parameters: ClassVar[tuple[Parameter, ...]] = (
-        Parameter(
-            "max_average_risk",
-            "share",
-            "The largest average of that chance.",
-            "a share above 0 and up to 1",
-            most=1,
-            above=True,
-        ),
-    )
+    options: ClassVar[tuple[Option, ...]] = (MAX_AVERAGE_RISK,)
 
     @property
     def enough_people(self) -> int:

@@ -8,12 +8,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from tamis.require.base import Parameter, Requirement, Side
+from tamis.option import Option
+from tamis.require.base import Requirement, Side, promised
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from tamis.require.counts import BetaKind, ClassCounts, Floats
+
+
+ALPHA = promised(
+    "alpha",
+    "Largest share of one sensitive value within a group.",
+    "share",
+    above=0,
+    most=1,
+    rare=True,
+)
 
 
 @dataclass(frozen=True)
@@ -24,16 +35,7 @@ class AlphaShare(Requirement):
 
     key: ClassVar[str] = "alpha"
     about_secret: ClassVar[bool] = True
-    parameters: ClassVar[tuple[Parameter, ...]] = (
-        Parameter(
-            "alpha",
-            "share",
-            "The largest share of people alike with one value.",
-            "a share above 0 and up to 1",
-            most=1,
-            above=True,
-        ),
-    )
+    options: ClassVar[tuple[Option, ...]] = (ALPHA,)
 
     def figures(self, counts: ClassCounts) -> Floats:
         return counts.largest_shares()
@@ -51,6 +53,23 @@ class AlphaShare(Requirement):
         return f"too many of them have the same {secret} (alpha)"
 
 
+BETA = promised(
+    "beta",
+    "Largest relative excess of a sensitive value within a group.",
+    "number",
+    above=0,
+    rare=True,
+)
+BETA_KIND = promised(
+    "beta_kind",
+    "enhanced: bounded by minus the logarithm of the share, too.",
+    "choice",
+    default="basic",
+    choices=("basic", "enhanced"),
+    rare=True,
+)
+
+
 @dataclass(frozen=True)
 class BetaLikeness(Requirement):
     """No share exceeds the usual one by more than beta times it: (q - p) / p <= beta.
@@ -63,23 +82,7 @@ class BetaLikeness(Requirement):
 
     key: ClassVar[str] = "beta_likeness"
     about_secret: ClassVar[bool] = True
-    parameters: ClassVar[tuple[Parameter, ...]] = (
-        Parameter(
-            "beta",
-            "number",
-            "How far its share among people alike may exceed that among all.",
-            "a number above 0",
-            above=True,
-        ),
-        Parameter(
-            "beta_kind",
-            "choice",
-            "enhanced: at most minus the logarithm of the share, too.",
-            "basic or enhanced",
-            "basic",
-            choices=("basic", "enhanced"),
-        ),
-    )
+    options: ClassVar[tuple[Option, ...]] = (BETA, BETA_KIND)
 
     def figures(self, counts: ClassCounts) -> Floats:
         return counts.surpluses(self.beta_kind)
@@ -100,6 +103,15 @@ class BetaLikeness(Requirement):
         return f"a value of {secret} is much more frequent among them (beta)"
 
 
+DELTA_DISCLOSURE = promised(
+    "delta_disclosure",
+    "Bound on the log-ratio of a value's share within a group and overall.",
+    "number",
+    above=0,
+    rare=True,
+)
+
+
 @dataclass(frozen=True)
 class DeltaDisclosure(Requirement):
     """The absolute logarithm of q / p stays below delta; no group lacks a value."""
@@ -108,15 +120,7 @@ class DeltaDisclosure(Requirement):
 
     key: ClassVar[str] = "delta_disclosure"
     about_secret: ClassVar[bool] = True
-    parameters: ClassVar[tuple[Parameter, ...]] = (
-        Parameter(
-            "delta_disclosure",
-            "number",
-            "What the logarithm of the ratio of these shares stays below.",
-            "a number above 0",
-            above=True,
-        ),
-    )
+    options: ClassVar[tuple[Option, ...]] = (DELTA_DISCLOSURE,)
 
     @property
     def side(self) -> Side:
