@@ -1,3 +1,3 @@
-from tests.publish.conftest import outcome, quick_look
+from tests.publish.conftest import analysis, outcome, published, quick_look
 
-__all__ = ["outcome", "quick_look"]  # fixtures
+__all__ = ["analysis", "outcome", "published", "quick_look"]  # fixtures
