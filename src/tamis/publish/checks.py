@@ -360,7 +360,7 @@ def recounted(
     target: str,
     people: People | None = None,
 ) -> Figures:
-    """The figures of `tamis.publish.exposure`, for rows or for the people they belong to.
+    """The figures of `tamis.analyse.crowds`, for rows or for the people they belong to.
 
     >>> rows = pl.DataFrame({"job": ["cook", "cook", "judge"], "ill": ["no", "yes", "no"]})
     >>> recounted(rows, ["job"], "equal", "ill")["known"]
