@@ -15,7 +15,8 @@ from tamis.option import NUMBERS
 from tamis.options.commands import option_of, options_of
 from tamis.options.release import FORMATS
 from tamis.release import MOST_ABSENCES
-from tamis.settings import Format
+from tamis.require import options_of_groups
+from tamis.settings import Format, PromiseSettings
 
 NAMES = {each.name for each in fields(Settings)}
 OPTIONS = {o.dest: o for o in options_of("release") if o.dest in NAMES and o.name != "format"}
@@ -75,6 +76,14 @@ def test_what_belongs_together_is_a_record():
     assert Settings(**asked.to_dict()) == asked
     with pytest.raises(InputError, match="caution must be a number of at least 0, got -1"):
         type(asked.choice)(caution=-1)
+
+
+def test_what_a_requirement_takes_is_asked_by_every_door():
+    for command in ("release", "coarsen"):
+        assert set(options_of_groups().values()) <= {*options_of(command)}
+    assert set(options_of_groups()) <= {each.name for each in fields(PromiseSettings)}
+    with pytest.raises(InputError, match="k must be a whole number of at least 1, got 0"):
+        PromiseSettings(k=0)
 
 
 def test_the_engines_are_those_of_the_table():

@@ -30,8 +30,6 @@ from tamis.risk.presence import presence_bounds
 Format = Literal["csv", "parquet", "long", "svm", "sav", "dta", "xlsx", "auto"]
 Part = TypeVar("Part")
 _RULES = {option.dest: option for option in options_of("release")}
-_OF_GROUPS = options_of_groups()
-"""What is required of groups of people alike, which checks itself."""
 _USUAL: dict[str, Any] = {name: option.default for name, option in _RULES.items()}
 """What is used where nothing is asked."""
 
@@ -41,7 +39,7 @@ class _Checked:
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
-            if name in _RULES and name not in _OF_GROUPS:
+            if name in _RULES:
                 _RULES[name].check(value)
 
 

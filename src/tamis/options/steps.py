@@ -18,7 +18,6 @@ from tamis.options.promises import (
 )
 from tamis.options.reading import ENGINE, SECRET_SEED, SEED
 from tamis.options.release import BOUNDS, EPSILON, LADDERS, PROGRAM, SPENDING
-from tamis.require.likeness import ALPHA
 
 _weights = partial(Option, "weights", metavar="NAME=N,...")
 WEIGHTS_SHOWN = "performance=.5,privacy=.25,size=.25"
@@ -138,14 +137,7 @@ BREACH = (
         choices=("paper",),
     ),
     _weights(help="How much each factor counts.", otherwise=WEIGHTS_SHOWN),
-    replace(
-        ALPHA,
-        help="The largest breach increase to choose.",
-        kind="text",
-        metavar="N|distp",
-        section="Options",
-        rare=False,
-    ),
+    Option("alpha", "The largest breach increase to choose.", metavar="N|distp"),
     Option("alpha_in_search", "The search keeps to --alpha, too.", "flag", rare=True),
     Option("attackers", "Models that guess.", "names", default=(), otherwise="the classifier"),
     Option(

@@ -103,7 +103,7 @@ class Field:
         times = 100 if self.kind == "share" else 1
         least, most = times * self.least, times * self.most
         ends = f"from {least:g} to" if self.option.above is None else f"above {least:g} and up to"
-        return f"{nouns.get(self.kind, 'a number')} {ends} {most:g}"
+        return f"{nouns.get(self.kind, 'a number')} {ends} {most:.10g}"
 
     def typed(self, value: Any) -> str:
         """A value as it stands in the form.
