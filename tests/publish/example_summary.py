@@ -229,7 +229,7 @@ def example(weights: tuple[float, float, float] = WEIGHTS[1]) -> Facts:
             ],
             "private": [
                 {"label": "Seed", "value": "20261115"},
-                {"label": "Make the same bytes again", "value": "tamis release --again DIR"},
+                {"label": "Make the same bytes again", "value": "tamis release --reproduce DIR"},
             ],
         },
         "notes": [

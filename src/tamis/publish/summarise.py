@@ -108,4 +108,4 @@ AGAIN = "Reproduce the same bytes"
 def _again(outcome: Outcome) -> str:
     if outcome.settings.epsilon is not None:
         return "not possible: the noise has no seed; share this folder as it is"
-    return "tamis release --again DIR"
+    return "tamis release --reproduce DIR"
