@@ -259,20 +259,6 @@ def _read_large(engine: str) -> Callable[[Path], object]:
     return read
 
 
-def _codes() -> bytes:
-    file = io.BytesIO()
-    pl.DataFrame({f"c{i}": [j % (2 + i) for j in range(ROWS)] for i in range(3)}).write_parquet(
-        file
-    )
-    return file.getvalue()
-
-
-def _read_codes(path: Path) -> object:
-    from tamis.dp.synthesiser import drawn_bins
-
-    return drawn_bins(path.read_bytes(), [2, 3, 4])
-
-
 COARSE = "thing,x,n,y\n" + "\n".join(
     f'"{{{MARK}-0é, {MARK}-{1 + i % 2}é}}","[{-1 + i // 8}, {i // 8})",{i},{MARK} {i % 2}'
     for i in range(ROWS)
@@ -411,7 +397,6 @@ DOORS = {
         Door("parquet out of memory", "t.parquet", _parquet, _read_large("duckdb")),
         Door("parquet, polars lazily", "t.parquet", _parquet, _read_large("polars")),
         Door("DuckDB out of memory", "t.duckdb", _duckdb, _read_large("duckdb")),
-        Door("bins that were drawn", "t.parquet", _codes, _read_codes),
         Door("release that is attacked", "t.csv", COARSE.encode, _read_attacked),
         Door("request to serve", "t.http", asked.request, asked.ask, header=False),
         Door("archive of a release", "t.zip", asked.archive, asked.opened, header=False),

@@ -11,15 +11,12 @@ from __future__ import annotations
 import io
 import json
 import math
-import os
 import re
-import subprocess
 import tempfile
 import warnings
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import redirect_stderr, redirect_stdout
-from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -115,60 +112,12 @@ def _marginals(frame: pl.DataFrame) -> Hashable:
     return _drawn(DPMarginals(1.0, bounds=BOUNDS, bins=4), frame)
 
 
-INTERPRETER = """#!/bin/sh
-[ "$1" = -c ] && exit 0
-shift
-(IFS=$(printf '\\t'); printf '%s\\n' "$*" > '{folder}/asked')
-read -r code < '{folder}/answered'
-exit "$code"
-"""
-
-
-class Interpreter:
-    """What `DPSynthesiser` takes for a Python with OpenDP: it asks one that stays.
-
-    Parameters
-    ----------
-    real : path
-        A Python that has ``opendp[mbi]``.
-    """
-
-    def __init__(self, real: str) -> None:
-        from tamis.dp.synthesiser import SCRIPT, interpreter
-
-        interpreter(real)
-        self.folder = Path(tempfile.mkdtemp())
-        pipes = [self.folder / "asked", self.folder / "answered"]
-        for pipe in pipes:
-            os.mkfifo(pipe)
-        self.path = self.folder / "python"
-        self.path.write_text(INTERPRETER.format(folder=self.folder))
-        self.path.chmod(0o700)
-        staying = Path(__file__).with_name("staying.py")
-        self.process = subprocess.Popen([str(x) for x in (real, staying, SCRIPT, *pipes)])
-
-    def close(self) -> None:
-        """Let it end."""
-        (self.folder / "asked").write_text("\n")
-        self.process.wait()
-
-
-MBI = "TAMIS_MBI_PYTHON"
-
-
-@cache
-def staying() -> Interpreter:
-    return Interpreter(os.environ[MBI])
-
-
-def _synthesiser(algorithm: Any) -> Mechanism:
+def _synthesiser(algorithm: Any, delta: float = 0.0) -> Mechanism:
     def draw(frame: pl.DataFrame) -> Hashable:
         from tamis.dp.synthesiser import DPSynthesiser
 
-        python = staying()
-        assert python.process.poll() is None, "the process that draws has ended"
-        options = {"bins": 4, "algorithm": algorithm, "python": python.path}
-        return _drawn(DPSynthesiser(1.0, bounds=BOUNDS, **options), frame)
+        model = DPSynthesiser(1.0, bounds=BOUNDS, bins=4, algorithm=algorithm, delta=delta)
+        return _drawn(model, frame)
 
     return draw
 
@@ -212,15 +161,14 @@ AUDITS: dict[str, tuple[Mechanism, tuple[pl.DataFrame, pl.DataFrame], float]] = 
     "DPPartition, a row added": (_partition, ADDED, 1.0),
     "DPPartition that counts rows, a row added": (_counted_partition, ADDED, 1.0),
     "DPMarginals, a row added": (_marginals, ADDED, 1.0),
+    "DPSynthesiser, MST, a row added": (_synthesiser("mst"), ADDED, 1.0),
+    "DPSynthesiser, AIM, a row added": (_synthesiser("aim"), ADDED, 1.0),
+    "DPSynthesiser, MST and a delta, a row added": (_synthesiser("mst", 1e-6), ADDED, 1.0),
+    "DPSynthesiser, AIM and a delta, a row added": (_synthesiser("aim", 1e-6), ADDED, 1.0),
     "PrivateSelector, exponential": (_selector("exponential"), CELLS, 1.0),
     "PrivateSelector, laplace": (_selector("laplace"), CELLS, 1.0),
     "private_records, a row substituted": (_records, CELLS, 1.0),
 }  # fmt: skip
-SLOW: dict[str, tuple[Mechanism, tuple[pl.DataFrame, pl.DataFrame], float]] = {
-    "DPSynthesiser, MST, a row added": (_synthesiser("mst"), ADDED, 1.0),
-    "DPSynthesiser, AIM, a row added": (_synthesiser("aim"), ADDED, 1.0),
-}
-"""Mechanisms of OpenDP's synthesiser: a draw takes seconds, so fewer are made."""
 
 
 class Audit:
@@ -228,7 +176,7 @@ class Audit:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.mechanism, self.tables, self.epsilon = (AUDITS | SLOW)[name]
+        self.mechanism, self.tables, self.epsilon = AUDITS[name]
         self.seen: tuple[Counter[Hashable], Counter[Hashable]] = (Counter(), Counter())
 
     def draw(self, times: int) -> None:
@@ -250,26 +198,16 @@ class Audit:
 
 def run(tally: Tally, most: int = 20_000, seed: int = 0, only: str = "") -> None:
     """Draw from every mechanism in turns, then compare the form of what neighbours publish."""
-    quick, slow = (
-        [Audit(name) for name in some if re.search(only, name)] for some in (AUDITS, SLOW)
-    )
-    if slow and MBI not in os.environ:
-        tally.note(f"DPSynthesiser draws in OpenDP, in a Python that {MBI} names: none was named.")
-        slow = []
+    audits = [Audit(name) for name in AUDITS if re.search(only, name)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        _draw(tally, quick, most, ROUND, 0.5 if slow else 0.7)
-        _draw(tally, slow, most, 1, 0.9 if quick else 1)
-    if slow:
-        staying().close()
-    for audit in (*quick, *slow):
+        _draw(tally, audits, most, ROUND, 0.7)
+    for audit in audits:
         least = f"surely at least {audit.least:.2f}"
         tally.note(f"{audit.name}: epsilon {audit.epsilon:g} is stated, {least} was shown.")
         tally.check(not audit.breaks, f"{audit.name} has {least}, above {audit.epsilon:g}")
         tally.check(audit.varies, f"{audit.name}: all draws are the same, so nothing was audited")
     formed = [method for method in FORMED if re.search(only, FORM.format(method))]
-    if MBI not in os.environ:
-        formed = [method for method in formed if method != OPENDP]
     compare_forms(tally, Random(seed), most // 50, formed)
 
 
@@ -292,8 +230,7 @@ job = { type = "category", values = ["cook", "judge"], other = "else" }
 smokes = { type = "boolean" }
 """
 HEADER = "age,dose,job,smokes,ill"
-OPENDP = "dp-synthesiser"
-FORMED = ("dp-histogram", "dp-partition", "dp-marginals", OPENDP)
+FORMED = ("dp-histogram", "dp-partition", "dp-marginals", "dp-synthesiser")
 FORM = "{}, form with a row of odd cells"
 
 
@@ -330,7 +267,6 @@ def form(folder: Path, method: str, extra: list[str]) -> dict[str, Any]:
     said = io.StringIO(), io.StringIO()
     ledger = folder / f"ledger-{len(extra)}.toml"
     options = ["--epsilon", "4", "--target", "ill", "--bins", "2", "--ledger", str(ledger)]
-    options += ["--python", os.environ[MBI]] if method == OPENDP else []
     command = ["perturb", str(folder / "t.csv"), "--method", method, *options]
     with redirect_stdout(said[0]), redirect_stderr(said[1]):
         code = _run([*command, "--bounds", str(folder / "public.toml"), "-o", str(out), "--json"])

@@ -8,7 +8,6 @@ from functools import cache
 from tests.source import SOURCE, trees
 
 SHARED = {
-    "main": "the command line, and the script that runs in another environment",
     "verify": "the command and the function that it calls",
 }
 """Names that may be used twice, and why."""

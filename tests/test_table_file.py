@@ -117,7 +117,7 @@ def test_a_damaged_file_is_named_and_polars_says_nothing_of_it(tmp_path, capfd):
 
 
 def test_no_other_module_writes_rows():
-    """The files of the synthesiser, of engines and of the demo's table are private, and removed.
+    """The files of engines and of the demo's table are private, and removed.
 
     Statistical files are written by `table_file` alone.
     """
@@ -130,8 +130,7 @@ def test_no_other_module_writes_rows():
         for path in folder.rglob("*.py")
         if writer.search(path.read_text(encoding="utf-8"))
     }
-    allowed = {"dp/synthesiser.py", "dp/synthesiser_script.py", "engine/backend.py"}
-    allowed |= {"engine/sources.py", "serve/tasks.py"}
+    allowed = {"engine/backend.py", "engine/sources.py", "serve/tasks.py"}
     assert found - allowed == {"table_file.py", "statistical_file.py"}
 
 

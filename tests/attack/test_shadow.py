@@ -89,7 +89,7 @@ def test_of_a_large_table_a_few_people_are_drawn_from():
 @pytest.mark.parametrize(
     ("changed", "runs", "words"),
     [
-        (manifest("synthesiser"), 8, "cannot be drawn again"),
+        (manifest("elsewhere"), 8, "cannot be drawn again"),
         (manifest(), 3, "4 runs"),
         ({**manifest(), "columns": [{"name": "zip", "role": "feature"}]}, 8, "no feature 'zip'"),
     ],

@@ -10,18 +10,15 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Callable
 from itertools import cycle, product
 from pathlib import Path
-from subprocess import CompletedProcess
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
-from tamis.dp import synthesiser
 from tests.long import LONG, daily
 
 pytest.importorskip("opendp", reason="opendp is not installed (the extra dp has it)")
@@ -94,19 +91,6 @@ def write_baskets(folder: Path, extra: list[tuple[str, str]]) -> Path:
     return table
 
 
-@pytest.fixture
-def echo(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In place of OpenDP's process one that draws the first bins of every column, fifty times."""
-
-    def drawn(command: list[str], **_: Any) -> CompletedProcess[bytes]:
-        codes = pl.read_parquet(command[2])
-        pl.DataFrame({c: [0, 1] * 50 for c in codes.columns}).write_parquet(command[3])
-        return CompletedProcess(command, 0)
-
-    monkeypatch.setattr("tamis.dp.synthesiser.subprocess.run", drawn)
-    monkeypatch.setattr(synthesiser, "interpreter", lambda python: Path(sys.executable))
-
-
 @pytest.fixture(scope="module")
 def once() -> Callable[[Any, Callable[[], Any]], Any]:
     """What is found of the table without a further row, which is the same for every test."""
@@ -139,7 +123,6 @@ METHODS = {
 }
 
 
-@pytest.mark.usefixtures("echo")
 @pytest.mark.parametrize(
     ("method", "more"),
     daily(product(METHODS, MORE), *zip(cycle(METHODS), MORE)),  # every day each row by one method
@@ -160,7 +143,6 @@ def test_a_perturbed_table_has_the_same_form(run, once, tmp_path, method, more) 
     }  # fmt: skip
 
 
-@pytest.mark.usefixtures("echo")
 @pytest.mark.parametrize("method", METHODS)
 def test_the_types_of_a_typed_file_change_nothing(run, tmp_path, method) -> None:
     """One person's row may widen a type, or bring a category that nobody else has."""
@@ -226,7 +208,6 @@ RELEASED = [
 
 # A release reads its table and draws its rows as `perturb` does, which is tried with all of them.
 @pytest.mark.parametrize(("kind", "more"), RELEASED if LONG else RELEASED[1::4])
-@pytest.mark.usefixtures("echo")
 def test_a_release_has_the_same_form(run, once, tmp_path, kind, more) -> None:
     (tmp_path / "public.toml").write_text(PUBLIC)
     (tmp_path / "c.toml").write_text(CONFIG.format(kind=kind))

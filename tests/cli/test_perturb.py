@@ -275,7 +275,8 @@ def test_bounds_from_the_data_are_told_loudly(run, table, tmp_path) -> None:
         (["--method", "uniform", "--probability", 2, "-o", "x.csv"], 2, "from 0 to 1"),
         (["--method", "uniform", "-o", "x.txt"], 2, ".csv or .parquet"),
         (["--method", "flip", "--k", 5000, "-o", "x.csv"], 1, "cannot be met by 400 rows"),
-        (["--method", "dp-synthesiser", "--epsilon", 1, "-o", "x.csv"], 2, "opendp[mbi]"),
+        (["--method", "dp-synthesiser", "--epsilon", 1, "-o", "x.csv"], 2, "no public bounds"),
+        (["--method", "dp-synthesiser", "--epsilon", 1, "--delta", 1, "-o", "x.csv"], 2, "delta"),
         (["--method", "uniform", "--bounds", "none.toml", "-o", "x.csv"], 2, "no file none.toml"),
     ],
 )

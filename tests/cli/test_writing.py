@@ -139,57 +139,6 @@ def test_plots_of_other_commands_too(run, tmp_path, monkeypatch):
     assert "no folder none to write" in run("demo", "--out", "none/out").err
 
 
-def marked(folder: Path) -> Path:
-    """A program that leaves a mark where it is run."""
-    program = folder / "python"
-    program.write_text(f"#!/bin/sh\ntouch {folder}/was-run\n")
-    program.chmod(0o755)
-    return program
-
-
-@pytest.mark.parametrize("text", ["python = {}", "[dp]\nkinds = ['synthesiser']\npython = {}"])
-def test_a_file_never_names_a_program_to_run(run, table, tmp_path, text):
-    config = tmp_path / "c.toml"
-    config.write_text(text.format(json.dumps(str(marked(tmp_path)))))
-    common = ("--target", "y", "--config", config, "--epsilon", "1")
-    for command in (
-        ("release", table, *common, "--out", tmp_path / "out"),
-        ("perturb", table, *common, "--method", "dp-synthesiser", "-o", tmp_path / "x.csv"),
-    ):
-        code, _, err = run(*command)
-        assert code == 2
-        assert "names a program to run, which a file must not do" in err
-    assert not (tmp_path / "was-run").exists()
-
-
-def test_a_recipe_never_names_a_program_to_run(run, tmp_path):
-    private = tmp_path / "out" / "private"
-    private.mkdir(parents=True)
-    methods = {"dp": {"kinds": ["synthesiser"], "python": str(marked(tmp_path))}}
-    recipe = {
-        "recipe_version": 1,
-        "settings": {"methods": methods},
-        "origin": {"made": {"rows": 200, "random_state": 0}},
-        "date": "2026-11-15",
-        "sha256": {},
-        "versions": {},
-    }
-    (private / "recipe.json").write_text(json.dumps(recipe))
-    code, _, err = run("release", "--again", tmp_path / "out")
-    assert code == 2
-    assert "names a program to run" in err
-    assert not (tmp_path / "was-run").exists()
-
-
-def test_a_flag_names_the_program(run, table, tmp_path):
-    pytest.importorskip("opendp", reason="opendp is not installed (the extra dp has it)")
-    (tmp_path / "bounds.toml").write_text('[bounds]\nage = [0, 90]\ny = ["=no", "yes"]\n')
-    asked = ("--target", "y", "--epsilon", 1, "--bounds", tmp_path / "bounds.toml")
-    program = marked(tmp_path)
-    run("release", table, *asked, "--python", program, "--out", tmp_path / "out", "--quiet")
-    assert (tmp_path / "was-run").exists()
-
-
 KILLED = """
 import os, signal, sys
 import tamis.publish.bundle as bundle

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import sys
 import warnings
 from collections import Counter
 from contextlib import closing
@@ -21,7 +20,6 @@ from fuzz.doors import DOORS, MARK
 from fuzz.mutate import mutated
 from fuzz.page import kept, written
 from fuzz.ready import Ready
-from fuzz.staying import searching_once
 from fuzz.tally import Tally
 from tamis.errors import InputError
 from tests.long import LONG, daily, long
@@ -140,50 +138,6 @@ def test_draws_that_are_all_the_same_audit_nothing(monkeypatch):
     tally = Tally("privacy", minutes=1)
     privacy.run(tally, most=100, only="fails")
     assert "nothing was audited" in tally.found[0]
-
-
-def test_without_opendp_the_synthesiser_is_said_not_to_be_audited(monkeypatch):
-    monkeypatch.delenv(privacy.MBI, raising=False)
-    tally = Tally("privacy", minutes=1)
-    privacy.run(tally, most=2, only="DPSynthesiser")
-    assert (tally.total, privacy.MBI in tally.notes[0]) == (0, True)
-
-
-def test_a_synthesiser_that_stays_answers_every_draw(tmp_path, monkeypatch):
-    """What is asked goes through the pipes word for word, and an exit code comes back."""
-    script = tmp_path / "script.py"
-    script.write_text(
-        "import polars as pl\n"
-        "def main(source, result, epsilon, algorithm, bins, most):\n"
-        "    assert (epsilon, algorithm, bins, most) == ('1.0', 'mst', '2,4', '1')\n"
-        "    pl.read_parquet(source).write_parquet(result)\n"
-    )
-    (tmp_path / "opendp").mkdir()
-    (tmp_path / "opendp" / "__init__.py").write_text("")
-    (tmp_path / "opendp" / "_internal.py").write_text("def _binary_search(): ...\n")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    monkeypatch.setattr("tamis.dp.synthesiser.SCRIPT", script)
-    monkeypatch.setattr("tamis.dp.synthesiser.interpreter", Path)
-    stays = privacy.Interpreter(sys.executable)
-    monkeypatch.setattr(privacy, "staying", lambda: stays)
-    draw = privacy._synthesiser("mst")
-    with closing(stays):
-        assert [draw(table) for table in privacy.ADDED * 2] == [(0, 1), (1, 2)] * 2
-    assert stays.process.returncode == 0
-
-
-def test_a_search_ends_where_it_ended_before():
-    asked: list[float] = []
-
-    def search(predicate, **options):
-        asked.append(options["T"] == "f64")
-        return next(x / 4 for x in range(100) if predicate(x / 4))
-
-    once = searching_once(search)
-    assert [once(lambda x: x >= 5, T="f64") for _ in range(3)] == [5.0] * 3
-    assert once(lambda x: x >= 7, T="f64") == 7.0
-    assert once(lambda x: x >= 5, T="f64") == 5.0
-    assert len(asked) == 2
 
 
 def test_what_a_stopped_command_leaves_is_noticed(tmp_path):

@@ -24,6 +24,7 @@ from tamis.dp.budget import opendp
 from tamis.dp.domain import axis, brought
 from tamis.dp.histogram import DPHistogram, DPPartition
 from tamis.dp.selector import private_records, zero_one_records
+from tamis.dp.synthesiser import DPSynthesiser
 from tamis.errors import CannotMeet, InputError, listed
 from tamis.evaluate.figure import Figure, auc, wilson_share
 from tamis.learn.holdout import Predictions
@@ -345,19 +346,25 @@ def _drawing(
     return drawn, _modelled(str(kind), budget, settings)
 
 
-MODELS: dict[str, Any] = {"histogram": DPHistogram, "partition": DPPartition}
+MODELS: dict[str, Any] = {
+    "histogram": DPHistogram,
+    "partition": DPPartition,
+    "synthesiser": DPSynthesiser,
+}
 
 
 def _modelled(kind: str, budget: Mapping[str, Any], settings: Mapping[str, Any]) -> Draw:
-    names = ("bins", "rows") if kind == "partition" else ("bins",)
-    given = {name: settings[name] for name in names if settings.get(name) is not None}
+    own = {"histogram": ("bins",), "partition": ("bins", "rows"), "synthesiser": _SYNTHESISER}
+    given = {name: settings[name] for name in own[kind] if settings.get(name) is not None}
+    # What epsilon counts for is fixed for the synthesiser, and a delta is only known to it.
+    cost = "delta" if kind == "synthesiser" else "neighbours"
+    given[cost] = budget[cost]
     bounds = {c: _declared(found) for c, found in budget["domain"].items()}
 
     def draw(table: Table, seed: int) -> pl.DataFrame:
         model = MODELS[kind](
             budget["epsilon"],
             bounds=bounds,
-            neighbours=budget["neighbours"],
             max_rows_per_person=budget["max_rows_per_person"] or 1,
             random_state=seed,
             **given,
@@ -366,6 +373,9 @@ def _modelled(kind: str, budget: Mapping[str, Any], settings: Mapping[str, Any])
         return frame
 
     return draw
+
+
+_SYNTHESISER = ("bins", "algorithm")
 
 
 def _selected(budget: Mapping[str, Any], items: Sequence[str], features: int) -> Draw:

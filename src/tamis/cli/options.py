@@ -20,7 +20,6 @@ from tamis.errors import InputError, TamisWarning, did_you_mean, listed
 from tamis.option import GENERAL, NUMBERS, Option, as_flag
 from tamis.options.commands import all_options, options_of
 from tamis.options.reading import CONFIG, QUIET
-from tamis.options.release import PROGRAM
 
 if TYPE_CHECKING:
     from tamis.coarsen.ladder import Ladder
@@ -336,7 +335,6 @@ def _load_config(ctx: click.Context, param: click.Parameter, value: str | None) 
 
     content = load_toml(value, CONFIG.flag)
     given = {key.replace("-", "_"): entry for key, entry in content.items()}
-    _refuse_programs(value, given)
     if "ladders" in given:
         from tamis.read.schema import ladder_tables
 
@@ -369,16 +367,6 @@ def named_once(file: str, given: Mapping[str, Any], own: Sequence[Option]) -> di
             raise InputError(f"{file}: {listed(dests[key].spellings)} are one option; give it once")
         found[dest] = entry
     return found
-
-
-def _refuse_programs(file: str, given: Mapping[str, Any]) -> None:
-    """A file may come from anybody: a program to run is only accepted on the command line."""
-    tables = [given, *(entry for entry in given.values() if isinstance(entry, Mapping))]
-    if any(PROGRAM.name in {str(key).replace("-", "_") for key in table} for table in tables):
-        raise InputError(
-            f"{file}: {PROGRAM.name} names a program to run, which a file must not do; pass "
-            f"{PROGRAM.flag} FILE on the command line"
-        )
 
 
 def _silence(ctx: click.Context, param: click.Parameter, value: bool) -> bool:

@@ -314,7 +314,8 @@ def _synthetic(
     neighbours = {"neighbours": options["neighbours"]}
     model: PrivateTable
     if method == "dp-synthesiser":
-        model = DPSynthesiser(epsilon, python=options["python"], bins=bins or 10, **domain)
+        chosen = {"algorithm": options["algorithm"] or "aim", "delta": options["delta"]}
+        model = DPSynthesiser(epsilon, bins=bins or 10, **chosen, **domain)
     elif method == "dp-partition":
         rows = options["rows"] or public.rows
         model = DPPartition(epsilon, bins=bins, rows=rows, **domain, **neighbours)

@@ -9,6 +9,7 @@
     private_table       what all tables of synthetic rows share
     histogram           rows drawn from counts of cells, of single columns, or of boxes
     selector            0/1 columns chosen with noise, and a table of them
-    synthesiser         OpenDP's own synthesisers, in a Python of their own
-    synthesiser_script  what that Python runs
+    accounting          what a sequence of private steps costs, in epsilon or in rho
+    graphical           a distribution over many columns that fits noisy counts of a few
+    synthesiser         which counts to take is chosen with noise, too: AIM and MST
 """

@@ -187,7 +187,21 @@ def laplace(counts: Ints, sensitivity: int, epsilon: float) -> Ints:
     """
     dp = opendp()
     space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
-    noisy = dp.m.make_laplace(*space, scale=sensitivity / epsilon)
+    return _in_batches(dp.m.make_laplace(*space, scale=sensitivity / epsilon), counts)
+
+
+def gaussian(counts: Ints, deviation: float) -> Ints:
+    """Whole numbers plus discrete Gaussian noise (Canonne, Kamath and Steinke 2020).
+
+    It costs (length / deviation)^2 / 2 in concentrated privacy, the length being that of the
+    vector by which the numbers change, at most, between neighbours.
+    """
+    dp = opendp()
+    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T="i64")
+    return _in_batches(dp.m.make_gaussian(*space, scale=deviation), counts)
+
+
+def _in_batches(noisy: Any, counts: Ints) -> Ints:
     flat = np.asarray(counts, np.int64).ravel()
     parts = [noisy(flat[i : i + BATCH].tolist()) for i in range(0, len(flat), BATCH)]
     drawn = np.array([n for part in parts for n in part], np.int64)

@@ -187,7 +187,7 @@ class DPMarginals(PrivateTable):
         return [[*self._label, column] for column in columns] or [self._label]
 
     def _boxes(self) -> list[tuple[Ints, Ints]]:
-        rng = _shuffler(self.random_state)
+        rng = row_shuffler(self.random_state)
         of_label = self._rows_by_label()
         places = [np.repeat(np.arange(len(of_label)), of_label)] if self._label else []
         for axes, counts in zip(self._tables, self.counts_):
@@ -210,7 +210,7 @@ def _dealt(counts: Ints, rows: int, rng: np.random.Generator) -> Ints:
     return rng.permutation(np.repeat(np.arange(len(counts)), shifted(counts, rows)))
 
 
-def _shuffler(random_state: int | np.random.Generator | None) -> np.random.Generator:
+def row_shuffler(random_state: int | np.random.Generator | None) -> np.random.Generator:
     """Apart from the draws within bins, which start from the same seed."""
     if isinstance(random_state, np.random.Generator):
         return random_state

@@ -107,6 +107,8 @@ class PrivateTable(BaseEstimator):  # type: ignore[misc]
     max_rows_per_person: int = 1
     max_cells: int = field(init=False, default=1 << 62)
     """Those that count no cells of all columns together need no limit."""
+    delta: float = field(init=False, default=0.0)
+    """Most noise needs none."""
     random_state: int | np.random.Generator | None = None
 
     def fit(self, data: Any, target: str | None = None, *, budget: Budget | None = None) -> Self:
@@ -131,9 +133,9 @@ class PrivateTable(BaseEstimator):  # type: ignore[misc]
         self._unit, self._people = unit_of(whole.roles), bool(naming(whole.roles))
         table = _released(limited(whole, self.max_rows_per_person))
         if budget is None:
-            budget = Budget(self.epsilon, neighbours=self.neighbours, unit=self._unit)
+            budget = Budget(self.epsilon, self.delta, neighbours=self.neighbours, unit=self._unit)
         budget.check_neighbours(self.neighbours, self._unit)
-        budget.check(self.epsilon, type(self).__name__)
+        budget.check(self.epsilon, type(self).__name__, self.delta)
         self._measure(table, budget)
         self._roles, self._library = table.roles, table.library
         self._as_table = isinstance(data, Table)

@@ -1,151 +1,279 @@
-"""`DPSynthesiser`: OpenDP's own synthesisers AIM and MST, run in a Python of their own.
+"""`DPSynthesiser`: which columns to count together is chosen with noise, too (AIM and MST).
 
-``opendp[mbi]`` needs polars 1.36.1 exactly, tamis needs polars 2: they cannot be installed side by
-side. So the synthesiser runs in another environment, and bins travel to it and back in files.
+A histogram of all columns has more cells than rows can fill, and counts of single columns say
+nothing of how columns vary together. Both algorithms measure a few small sets of columns that
+matter: they choose a set, count it with noise, and at the end draw rows from the distribution that
+fits all the counts (`tamis.dp.graphical`).
 """
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from importlib.util import find_spec
-from pathlib import Path
+from itertools import combinations
 from typing import Literal
 
-import polars as pl
+import numpy as np
 
+from tamis.dp.accounting import ConcentratedLoss, PrivacyLoss, PureLoss, rho_of
 from tamis.dp.budget import Budget, Neighbours
-from tamis.dp.domain import Ints
-from tamis.dp.private_table import PrivateTable
-from tamis.errors import CannotMeet, InputError, MissingExtra, check_whole
-from tamis.files import scratch_folder
-from tamis.table import Table
-from tamis.table_file import panics_unheard
-
-SCRIPT = Path(__file__).with_name("synthesiser_script.py")
-INSTALL = (
-    "create an environment for it, for example: uv venv mbi && uv pip install --python mbi "
-    "'opendp[mbi]' pandas; then name its Python with python=... or --python FILE"
+from tamis.dp.domain import Axis, Ints
+from tamis.dp.graphical import (
+    Clique,
+    GraphicalModel,
+    JunctionTree,
+    Measurement,
+    clique_cells,
+    fit,
 )
+from tamis.dp.histogram import row_shuffler
+from tamis.dp.private_table import PrivateTable
+from tamis.errors import InputError, check_whole
+from tamis.table import Table
+
+ROUNDS = 16
+"""AIM plans so many rounds for each column, as its authors do; falling noise makes them fewer."""
+CHOOSING = 0.1
+"""The share of a round that AIM spends on choosing, the rest on counting."""
+MOST_CANDIDATES = 500
+"""AIM looks at triples of columns where there are no more sets than this, otherwise at pairs."""
+FEW_STEPS = 30
+"""Of a fit between rounds, which starts from the model of the round before."""
+MOST_CELLS = 1 << 16
+"""The most cells of a model: a fit then takes seconds."""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class DPSynthesiser(PrivateTable):
-    """Draw a table from noisy counts of pairs and triples of columns that OpenDP chooses.
+    """Draw a table from noisy counts of pairs and triples of columns that are chosen privately.
 
     For tables with more columns than a histogram or a partition can handle.
 
     Parameters
     ----------
+    epsilon : float
+        What looking at the table may cost altogether.
+    delta : float, default 0
+        With a delta above 0, such as 1e-9, noise is Gaussian, and far less of it is needed: the
+        promise of epsilon may then fail with that probability. It must be far below 1 by the
+        number of people. With 0 noise is Laplace's, and the promise holds always.
     algorithm : {"aim", "mst"}
-        AIM (McKenna et al. 2022) or MST (McKenna, Miklau and Sheldon 2021), as OpenDP has them.
-    python : path, optional
-        A Python interpreter that has ``opendp[mbi]``. `None`: this one, which has it only where
-        tamis runs with the same polars as OpenDP.
-    time_limit : float, optional
-        Seconds to wait.
-    epsilon, bounds, bins, missing, bounds_from_data, max_rows_per_person, random_state
-        As for `DPHistogram`; the seed is for values within the bins, OpenDP's part has none.
+        `aim` chooses one set of columns after the other, each where the model is farthest from the
+        table; `mst` counts the pairs of one tree over all columns, which is quicker.
+    bins : int
+        Intervals of a column of numbers.
+    max_model_cells : int
+        The most cells of the model.
+    bounds, missing, bounds_from_data, max_rows_per_person, random_state
+        As for `DPHistogram`; the seed is for drawing rows, noise has none.
 
     Attributes
     ----------
-    codes_ : polars frame
-        The bins of the rows that OpenDP drew.
+    measured_ : list of Measurement
+        The noisy counts, by the numbers of their columns in `axes_`. They may be published.
+    model_ : GraphicalModel
+    axes_ : list of Axis
     budget_ : Budget
     recipe_ : dict
         What was spent, for neighbours ``"add-remove"``, within which bounds.
+
+    Notes
+    -----
+    AIM is McKenna, Mullins, Sheldon and Miklau (2022), Algorithm 2, with all triples of columns as
+    the workload (pairs, where there are more than 500 sets); MST is McKenna, Miklau and Sheldon
+    (2021) without the merging of rare values: bins are public here.
+
+    Why it is private. The names of columns, their bins and the workload are public. The table is
+    looked at in two ways only. (1) Counts of a set of columns: a person adds at most m rows
+    (`max_rows_per_person`), so between neighbours counts change by m in total, and by no more in
+    Euclidean length; noise of that sensitivity is added (`PrivacyLoss.measure`). (2) A choice among
+    sets: the score of a set is a public weight times the sum of absolute differences between its
+    counts and those of a model of what was drawn before, less a public penalty, so it changes by at
+    most m times the largest weight (`PrivacyLoss.choose`). Costs of steps that depend on the noisy
+    results of earlier ones add up, in epsilon as in rho; `PrivacyLoss` adds them and refuses to
+    exceed the total. The model, when to stop and the rows are computed from noisy results alone.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> frame = pl.DataFrame({f"x{i}": [0, 1] * 500 for i in range(4)} | {"ill": [0, 1] * 500})
+    >>> bounds = {name: [0, 1] for name in frame.columns}
+    >>> model = DPSynthesiser(8.0, bounds=bounds, algorithm="mst").fit(frame, target="ill")
+    >>> drawn = model.sample()
+    >>> bool((drawn["x0"] == drawn["ill"]).mean() > 0.9)
+    True
     """
 
-    bins: int = 10
+    delta: float = 0.0
     algorithm: Literal["aim", "mst"] = "aim"
-    python: str | Path | None = None
-    time_limit: float | None = None
+    bins: int = 10
+    max_model_cells: int = MOST_CELLS
     neighbours: Neighbours = field(init=False, default="add-remove")
 
     def _measure(self, table: Table, budget: Budget) -> None:
         check_whole("bins", self.bins)
-        if self.algorithm not in ("aim", "mst"):
+        check_whole("max_model_cells", self.max_model_cells)
+        if self.algorithm not in _ALGORITHMS:
             raise InputError(f"algorithm must be 'aim' or 'mst', got {self.algorithm!r}")
-        python = interpreter(self.python)
         self.axes_ = self._axes(table, self.bins)
-        # Columns are sent as c0, c1, ...: their names stay private, and none can be reserved.
-        codes = {f"c{i}": a.codes(table.frame.get_column(a.name)) for i, a in enumerate(self.axes_)}
-        budget.spend(self.epsilon, f"OpenDP's {self.algorithm.upper()}")
-        self.codes_ = self._synthesised(python, pl.DataFrame(codes))
+        counts = TrueCounts(
+            [axis.codes(table.frame.get_column(axis.name)) for axis in self.axes_],
+            [axis.bins for axis in self.axes_],
+        )
+        what = f"choices and counts of {self.algorithm.upper()}"
+        budget.spend(self.epsilon, what, self.delta)
+        loss = self._loss()
+        self.measured_ = _ALGORITHMS[self.algorithm](counts, loss, self.max_model_cells)
+        self.model_ = fit(counts.bins, self.measured_)
+        self._total = self._rows_to_draw(table, round(self.model_.total))
 
-    def _synthesised(self, python: Path, codes: pl.DataFrame) -> pl.DataFrame:
-        with scratch_folder() as folder:
-            source, result = folder / "codes.parquet", folder / "drawn.parquet"
-            codes.write_parquet(source)
-            bins = ",".join(str(a.bins) for a in self.axes_)
-            settings = [str(self.epsilon), self.algorithm, bins, str(self._moved)]
-            command = [python, SCRIPT, source, result, *settings]
-            try:
-                done = subprocess.run(
-                    [str(part) for part in command],
-                    capture_output=True,
-                    timeout=self.time_limit,
-                    check=False,
-                )
-            except subprocess.TimeoutExpired:
-                raise CannotMeet(
-                    f"OpenDP's synthesiser took more than {self.time_limit:g} s; the budget is "
-                    "spent all the same; give it more time, fewer columns or fewer bins"
-                ) from None
-            if done.returncode or not result.exists():
-                raise CannotMeet(
-                    "OpenDP's synthesiser failed; the budget is spent all the same; run "
-                    f"{SCRIPT.name} by hand to see why"
-                )
-            return drawn_bins(result.read_bytes(), [a.bins for a in self.axes_])
+    def _loss(self) -> PrivacyLoss:
+        if self.delta == 0:
+            return PureLoss(self.epsilon, self._moved)
+        return ConcentratedLoss(rho_of(self.epsilon, self.delta), self._moved)
+
+    def _axes(self, table: Table, bins: int) -> list[Axis]:
+        """The axes; an error where a single column has more cells than a model may have."""
+        found = super()._axes(table, bins)
+        if wide := [axis.name for axis in found if axis.bins > self.max_model_cells]:
+            raise InputError(
+                f"column {wide[0]!r} has more bins than a model may have cells, "
+                f"{self.max_model_cells:,}; declare fewer values, or raise max_model_cells"
+            )
+        return found
 
     def _boxes(self) -> list[tuple[Ints, Ints]]:
-        codes = [self.codes_[f"c{i}"].to_numpy() for i in range(len(self.axes_))]
-        return [(places, places + 1) for places in codes]
+        drawn = self.model_.draw(self._total, row_shuffler(self.random_state))
+        return [(places, places + 1) for places in drawn]
 
 
-def drawn_bins(data: bytes, bins: Sequence[int]) -> pl.DataFrame:
-    """The bins of drawn rows, as the other Python wrote them; an error for anything else.
+class TrueCounts:
+    """The counts of any set of columns, without noise: for `PrivacyLoss` alone to look at."""
 
-    A missing bin means "none of the public values" to OpenDP, which never occurs here.
+    def __init__(self, codes: Sequence[Ints], bins: Sequence[int]) -> None:
+        self._codes, self.bins = list(codes), tuple(bins)
+        self._known: dict[Clique, Ints] = {}
 
-    >>> import io
-    >>> file = io.BytesIO()
-    >>> pl.DataFrame({"c0": [0, 1, None], "c1": [2, 0, 1]}).write_parquet(file)
-    >>> drawn_bins(file.getvalue(), [2, 3]).rows()
-    [(0, 2), (1, 0)]
+    def __getitem__(self, clique: Clique) -> Ints:
+        if clique not in self._known:
+            shape = [self.bins[c] for c in clique]
+            cells = np.ravel_multi_index([self._codes[c] for c in clique], shape)
+            found = np.bincount(cells, minlength=math.prod(shape)).astype(np.int64)
+            self._known[clique] = found.reshape(shape)
+        return self._known[clique]
+
+    def measure(self, clique: Clique, loss: PrivacyLoss, cost: float) -> Measurement:
+        """Noisy counts of a set of columns."""
+        noisy = loss.measure(self[clique], cost).astype(np.float64)
+        return Measurement(clique, noisy, loss.deviation(cost))
+
+    def distance(self, clique: Clique, model: GraphicalModel) -> float:
+        """The sum of absolute differences from a model; a row more changes it by at most one."""
+        return float(np.abs(self[clique] - model.marginal(clique)).sum())
+
+
+def measure_tree(counts: TrueCounts, loss: PrivacyLoss, most: int) -> list[Measurement]:
+    """MST: all columns alone, then the pairs of a tree of columns that vary together.
+
+    A third of the total each: for the columns, for choosing the pairs one after another (each joins
+    two parts of the tree), for the pairs. What choosing does not use, since columns have too
+    many bins to be joined, is not spent.
     """
-    names = [f"c{i}" for i in range(len(bins))]
-    try:
-        with panics_unheard():
-            drawn = pl.read_parquet(data).select(pl.col(names).cast(pl.Int64)).drop_nulls()
-        inside = [drawn[name].is_between(0, many - 1).all() for name, many in zip(names, bins)]
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError):
-        inside = [False]
-    if not all(inside):
-        raise CannotMeet(
-            "OpenDP's synthesiser gave something other than the bins that were asked for; the "
-            f"budget is spent all the same; run {SCRIPT.name} by hand to see why"
-        )
-    return drawn
+    columns = range(len(counts.bins))
+    if len(columns) == 1:
+        return [counts.measure((0,), loss, loss.total)]
+    third = loss.total / 3
+    found = [counts.measure((c,), loss, third / len(columns)) for c in columns]
+    model = fit(counts.bins, found)
+    pairs = [p for p in combinations(columns, 2) if clique_cells(counts.bins, p) <= most]
+    scores = np.array([counts.distance(pair, model) for pair in pairs])
+    part = list(columns)
+    chosen: list[Clique] = []
+    for _ in range(len(columns) - 1):
+        open_pairs = [i for i, (a, b) in enumerate(pairs) if part[a] != part[b]]
+        if not open_pairs:
+            break
+        place = loss.choose(scores[open_pairs], loss.moved, third / (len(columns) - 1))
+        one, other = pairs[open_pairs[place]]
+        part = [part[one] if p == part[other] else p for p in part]
+        chosen.append((one, other))
+    return found + [counts.measure(pair, loss, third / len(chosen)) for pair in chosen]
 
 
-def interpreter(python: str | Path | None) -> Path:
-    """A Python that can run the synthesiser; otherwise an error that says how to get one."""
-    if python is None:
-        if find_spec("mbi") is None:
-            raise MissingExtra(f"OpenDP's synthesiser needs opendp[mbi]; {INSTALL}")
-        return Path(sys.executable)
-    path = Path(python)
-    if not path.is_file():
-        raise InputError(f"no Python interpreter at {path}; {INSTALL}")
-    command = [str(path), "-c", "import mbi, opendp.prelude, pandas"]
-    try:
-        able = subprocess.run(command, capture_output=True, check=False).returncode == 0
-    except OSError:
-        able = False
-    if not able:
-        raise MissingExtra(f"{path} has no opendp[mbi]; {INSTALL}")
-    return path
+def measure_adaptively(counts: TrueCounts, loss: PrivacyLoss, most: int) -> list[Measurement]:
+    """AIM: all columns alone, then one set after another, where the model is farthest off.
+
+    Noise is halved as soon as a round has taught less than its noise; the last round spends what is
+    left. How large the model may be grows with what was spent, so that early rounds do not use up
+    all its cells.
+    """
+    weights = workload_weights(len(counts.bins))
+    rounds = ROUNDS * len(counts.bins)
+    counting, choosing = ((1 - CHOOSING) * loss.total / rounds, CHOOSING * loss.total / rounds)
+    found = [counts.measure((c,), loss, counting) for c in range(len(counts.bins))]
+    model = fit(counts.bins, found)
+    while loss.left > loss.total * 1e-6:
+        if loss.left < 2 * (counting + choosing):
+            counting, choosing = (1 - CHOOSING) * loss.left, CHOOSING * loss.left
+        noise = loss.mean_noise(counting)
+        clique = _chosen(counts, model, weights, noise, choosing, loss, found, most)
+        found.append(counts.measure(clique, loss, counting))
+        before, model = model, fit(counts.bins, found, before=model, steps=FEW_STEPS)
+        change = np.abs(model.marginal(clique) - before.marginal(clique)).sum()
+        if change <= noise * clique_cells(counts.bins, clique):
+            counting, choosing = counting * loss.halving, choosing * loss.halving
+    return found
+
+
+def _chosen(
+    counts: TrueCounts,
+    model: GraphicalModel,
+    weights: dict[Clique, int],
+    noise: float,
+    cost: float,
+    loss: PrivacyLoss,
+    found: Sequence[Measurement],
+    most: int,
+) -> Clique:
+    """The set to count next: far from the model, by more than the noise of counting it."""
+    room = most * loss.spent / loss.total
+    cliques = [m.clique for m in found]
+    open_sets = [c for c in weights if _fits(counts.bins, model.tree, cliques, c, room)]
+    scores = [
+        weights[c] * (counts.distance(c, model) - noise * clique_cells(counts.bins, c))
+        for c in open_sets
+    ]
+    largest = max(weights[c] for c in open_sets)
+    return open_sets[loss.choose(np.array(scores), largest * loss.moved, cost)]
+
+
+def _fits(
+    bins: Sequence[int], tree: JunctionTree, cliques: list[Clique], more: Clique, room: float
+) -> bool:
+    """Whether a model of one more set is small enough; a set within a clique adds nothing."""
+    if tree.home(more) is not None:
+        return True
+    if clique_cells(bins, more) > room:
+        return False
+    return JunctionTree.over(bins, [*cliques, more]).cells(bins) <= room
+
+
+def workload_weights(columns: int) -> dict[Clique, int]:
+    """All sets of up to three (or two) columns, each by how many columns it shares with the others.
+
+    >>> workload_weights(2)
+    {(0,): 1, (1,): 1, (0, 1): 2}
+    """
+    sizes = 3 if math.comb(columns, 3) + math.comb(columns, 2) <= MOST_CANDIDATES else 2
+    sizes = min(sizes, columns)
+    workload = list(combinations(range(columns), sizes))
+    every = _closure(columns, sizes)
+    return {c: sum(len({*c} & {*other}) for other in workload) for c in every}
+
+
+def _closure(columns: int, sizes: int) -> Iterable[Clique]:
+    return (c for size in range(1, sizes + 1) for c in combinations(range(columns), size))
+
+
+_ALGORITHMS = {"aim": measure_adaptively, "mst": measure_tree}

@@ -286,8 +286,24 @@ SPENDING = (
     ),
 )
 """Rows per person, and what may be spent."""
-PROGRAM = _private("python", "A Python that has opendp[mbi].", metavar="FILE")
-"""It names a program to run, which no file may do."""
+SYNTHESISING = (
+    _private(
+        "algorithm",
+        "Choose which columns to count together, by AIM or by MST.",
+        "choice",
+        choices=("aim", "mst"),
+        otherwise="count all together",
+    ),
+    _private(
+        "delta",
+        "With --algorithm: the probability with which epsilon may fail; it allows less noise.",
+        "number",
+        default=0.0,
+        least=0,
+        below=1,
+    ),
+)
+"""How counts are chosen where there are too many columns to count all together."""
 
 RELEASE = (
     *OUTPUT,
@@ -300,7 +316,7 @@ RELEASE = (
     EPSILON,
     BOUNDS,
     *SPENDING,
-    PROGRAM,
+    *SYNTHESISING,
 )
 DEMO = (
     replace(OUTPUT[0], otherwise="a new tamis-demo here"),

@@ -17,7 +17,7 @@ from tamis.options.promises import (
     K,
 )
 from tamis.options.reading import ENGINE, SECRET_SEED, SEED
-from tamis.options.release import BOUNDS, EPSILON, LADDERS, PROGRAM, SPENDING
+from tamis.options.release import BOUNDS, EPSILON, LADDERS, SPENDING, SYNTHESISING
 
 _weights = partial(Option, "weights", metavar="NAME=N,...")
 WEIGHTS_SHOWN = "performance=.5,privacy=.25,size=.25"
@@ -320,7 +320,7 @@ PERTURB = (
         choices=("exponential", "laplace"),
     ),
     *SPENDING,
-    replace(PROGRAM, help="dp-synthesiser: a Python that has opendp[mbi]."),
+    *SYNTHESISING,
     SECRET_SEED,
 )
 

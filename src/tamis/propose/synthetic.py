@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 from tamis.catalogue.methods import DP, SYNTHETIC_KINDS, MethodRecord
 from tamis.dp.budget import Neighbours, check_epsilon, check_neighbours, opendp
@@ -41,7 +41,7 @@ class Synthetic(Method):
     ----------
     kinds : sequence of str
         Any of `selected` (columns of 0 and 1, chosen privately, then a histogram), `histogram`,
-        `partition` and `synthesiser`. None: `synthesiser` where `python` is given, `selected`
+        `partition` and `synthesiser`. None: `synthesiser` where `algorithm` is given, `selected`
         where there are `items`, otherwise `partition`.
     bounds : mapping of column to its declaration
         Public knowledge, about the target too; see `tamis.dp.domain.axis`. Only the columns named
@@ -62,8 +62,10 @@ class Synthetic(Method):
     neighbours : {"add-remove", "substitute"}
         Which tables must be indistinguishable; `selected` supports only ``"substitute"``, the
         synthesiser only ``"add-remove"``.
-    python : str, optional
-        A Python interpreter that has ``opendp[mbi]``, for the synthesiser.
+    algorithm : {"aim", "mst"}, optional
+        How the synthesiser chooses what to count; `None`: AIM, where it is among the kinds.
+    delta : float
+        For the synthesiser; see `DPSynthesiser`.
     """
 
     about: ClassVar[MethodRecord] = DP
@@ -77,7 +79,8 @@ class Synthetic(Method):
     rows: int | None = None
     max_rows_per_person: int = 1
     neighbours: Neighbours = "add-remove"
-    python: str | None = None
+    algorithm: Literal["aim", "mst"] | None = None
+    delta: float = 0.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kinds", tuple(self.kinds))
@@ -104,7 +107,7 @@ class Synthetic(Method):
         """What was asked for, or what the public knowledge allows; cells are never looked at."""
         if self.kinds:
             return self.kinds
-        if self.python is not None:
+        if self.algorithm is not None:
             return ("synthesiser",)
         return ("selected",) if self.items else ("partition",)
 
@@ -198,7 +201,12 @@ class Synthetic(Method):
         }
         if kind == "synthesiser":
             return DPSynthesiser(
-                epsilon, python=self.python, bins=bins, random_state=state, **public
+                epsilon,
+                delta=self.delta,
+                algorithm=self.algorithm or "aim",
+                bins=bins,
+                random_state=state,
+                **public,
             )
         public["neighbours"] = self.neighbours
         if kind == "histogram":

@@ -159,7 +159,7 @@ _DOMAIN = {
 _SPENT = {
     "what": like(
         "choosing [0-9]{1,6} features|counts of (all cells|the grid|the boxes)|number of rows"
-        "|counts of each column( by label)?|OpenDP's (AIM|MST)"
+        "|counts of each column( by label)?|choices and counts of (AIM|MST)"
     ),
     "epsilon": is_finite_number,
     "delta": is_finite_number,

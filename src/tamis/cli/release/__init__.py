@@ -21,7 +21,6 @@ from tamis.cli.release.run import (
 )
 from tamis.cli.table_source import TableSource
 from tamis.errors import InputError
-from tamis.options.release import PROGRAM
 
 if TYPE_CHECKING:
     from tamis.engine import EngineOptions
@@ -127,14 +126,15 @@ def _settings(options: dict[str, Any], public: Public) -> Settings:
 
     tables = {name: options.pop(name) for name in METHODS}
     chosen = _methods(options.pop("methods"), tables)
-    most, python = options.pop("max_rows_per_person"), options.pop(PROGRAM.name)
+    names = ("max_rows_per_person", "algorithm", "delta")
+    drawing = {name: options.pop(name) for name in names}
     if options["epsilon"] is not None:
-        known = {**public._asdict(), "max_rows_per_person": most, PROGRAM.name: python}
+        known = {**public._asdict(), **drawing}
         chosen[DP.name] = (tables[DP.name] or {}) | {k: v for k, v in known.items() if v}
-    elif public.bounds or most:
+    elif public.bounds or any(drawing.values()):
         raise InputError(
-            "--bounds and --max-rows-per-person are for synthetic rows; give their cost with "
-            "--epsilon"
+            "--bounds, --max-rows-per-person, --algorithm and --delta are for synthetic rows; "
+            "give their cost with --epsilon"
         )
     if options["choose"] == "front":
         if options["epsilon"] is not None:

@@ -30,7 +30,6 @@ from tamis.cli.table_source import (
 from tamis.cli.terminal import console, print_json, print_large, print_understood, progress
 from tamis.errors import CannotMeet, InputError, TamisError, listed, plural
 from tamis.files import scratch_folder
-from tamis.options.release import PROGRAM
 from tamis.publish.figures import percent
 from tamis.serve import end_with_server, is_passing, is_served, tell_server
 
@@ -443,7 +442,6 @@ def _understood(
     from tamis.flow import Settings
 
     try:
-        _refuse_programs(folder, known)
         settings = Settings(**known["settings"])
         _refuse_drawn(folder, settings)
         original, binary = read_again(known["origin"], table)
@@ -474,14 +472,4 @@ def _refuse_drawn(folder: str, settings: Settings) -> None:
         raise CannotMeet(
             f"the rows in {folder} were drawn with noise that has no seed, and drawing again "
             f"would cost epsilon = {settings.epsilon:g} once more; share the folder as it is"
-        )
-
-
-def _refuse_programs(folder: str, known: dict[str, Any]) -> None:
-    """A recipe may come from anybody: it never names a program to run."""
-    methods = (known["settings"].get("methods") or {}).values()
-    if any(PROGRAM.name in options for options in methods):
-        raise InputError(
-            f"the recipe in {folder} names a program to run ({PROGRAM.name}), which "
-            "--reproduce never runs; share the folder as it is"
         )
