@@ -16,7 +16,8 @@ from tamis.evaluate.bits import KeptTold
 from tamis.evaluate.figure import Figure
 from tamis.evaluate.scorecard import Row, Scorecard
 from tamis.evaluate.yardstick import Compared
-from tamis.release import Promise
+from tamis.require.counts import ClassCounts
+from tamis.require.k import KAnonymity
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +28,7 @@ class Fake(Row):
     size: int = 1
     kept: float = 1.0
     told: float = 0.0
-    promises: tuple[Promise, ...] = ()
+    promises: tuple[KAnonymity, ...] = ()
     beyond: int = 0
     left_out: int = 0
 
@@ -46,7 +47,7 @@ class Fake(Row):
         )
 
 
-PROMISED = (Promise("k_anonymity", 5, ("f0",)),)
+PROMISED = (KAnonymity(5, columns=("f0",)),)
 
 
 def row(
@@ -69,7 +70,7 @@ def row(
         "told": Figure(told),
         "useful": Figure(kept),
     }
-    assessment: Any = SimpleNamespace(k_anonymity=k, containment=None, lacks="")
+    assessment: Any = SimpleNamespace(smallest=ClassCounts(np.array([k])), lacks="")
     return Fake(assessment, reported or figures, figures, name, size, kept, told, PROMISED)
 
 

@@ -14,9 +14,9 @@ from tamis.errors import InputError
 from tamis.option import NUMBERS
 from tamis.options.commands import option_of, options_of
 from tamis.options.release import FORMATS
-from tamis.release import MOST_ABSENCES
 from tamis.require import options_of_groups
 from tamis.settings import Format, PromiseSettings
+from tamis.stated import MOST_ABSENCES
 
 NAMES = {each.name for each in fields(Settings)}
 OPTIONS = {o.dest: o for o in options_of("release") if o.dest in NAMES and o.name != "format"}

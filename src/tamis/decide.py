@@ -23,11 +23,6 @@ from tamis.select.front import undominated
 if TYPE_CHECKING:
     from tamis.charts import Picture
 
-HOLDERS = {
-    "people": "people who have whatever a person has",
-    "rows": "rows that have whatever a row has",
-}
-"""Among whom a row hides by containment."""
 UNCOVERED = "its columns are not those of the register, so people cannot be counted there"
 
 
@@ -73,24 +68,12 @@ def failures(row: Row, limits: tuple[Limit, ...]) -> tuple[Failure, ...]:
 
 
 def _broken_promises(row: Row) -> list[Failure]:
-    found = []
+    found, unit = [], row.release.unit
     for promise in row.release.promises:
-        equal = promise.name == "k_anonymity"
-        reached = (row.assessment.k_anonymity if equal else row.assessment.containment) or 0
-        if promise.absences:
-            reached = row.assessment.containment_with(promise.absences, promise.at_least)
-        if reached < promise.at_least:
-            unit = row.release.unit
-            who = f"{unit} alike" if equal else HOLDERS[unit]
-            if promise.absences:
-                who += f" and lack up to {plural(promise.absences, 'thing')} that are known"
-            words = (
-                f"k = {promise.at_least} requires {promise.at_least} {who}, but the smallest group "
-                f"has {reached} ({promise.at_least - reached} too few)"
-            )
-            gap = 1 - reached / promise.at_least
-            short = f"fewer than {promise.at_least} {unit} alike"
-            found.append(Failure(words, short, gap))
+        reached = promise.reached(row.assessment.smallest)
+        if promise.is_short(reached):
+            words, short = promise.lacking(reached, unit), promise.lacking_in_short(unit)
+            found.append(Failure(words, short, 1 - reached / promise.k))
     if words := row.assessment.lacks:
         found.append(Failure(words, "people alike do not meet what is required besides k", 1.0))
     return found

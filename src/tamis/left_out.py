@@ -32,7 +32,7 @@ def stated_left_out(release: Release) -> dict[str, Any] | None:
     numbers = left_out_numbers(release)
     if numbers is None:
         return None
-    fewest = max((promise.at_least for promise in release.promises), default=1)
+    fewest = max((promise.k for promise in release.promises), default=1)
     return {"unit": release.unit, "share_at_most": rounded_up(numbers, fewest)}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -18,9 +18,7 @@ from tamis.table import Table, Unit
 if TYPE_CHECKING:
     from typing import Self
 
-Promised = Literal["k_anonymity", "containment_anonymity"]
-MOST_ABSENCES = 4
-"""Promises about more known absences would take too long to count; k-anonymity covers them all."""
+    from tamis.require.k import KAnonymity
 
 
 @dataclass(frozen=True)
@@ -44,32 +42,6 @@ class Recipe:
     def __repr__(self) -> str:
         counts = f"{len(self.public)} public and {len(self.private)} private parameters"
         return in_short(self, quoted(self.method), counts)
-
-
-@dataclass(frozen=True)
-class Promise:
-    """A level of anonymity that a release must keep over some of its columns.
-
-    Parameters
-    ----------
-    name : {"k_anonymity", "containment_anonymity"}
-        Whether people hide among identical rows, or among people who have everything they have.
-    at_least : int
-        The number of people.
-    columns : tuple of str
-        The columns an attacker may know. If empty, the attacker knows nothing that is released.
-    absences : int
-        By containment: how many things that a person lacks an attacker may know too.
-    """
-
-    name: Promised
-    at_least: int
-    columns: tuple[str, ...]
-    absences: int = 0
-
-    def __repr__(self) -> str:
-        over = plural(len(self.columns), "column")
-        return in_short(self, f"{self.name} of at least {self.at_least:,} over {over}")
 
 
 @dataclass(frozen=True)
@@ -113,7 +85,8 @@ class Release:
     table : Table
         The released features and the target, and nothing else.
     recipe : Recipe
-    promises : tuple of Promise
+    promises : tuple of KAnonymity
+        Among how many people everybody hides, by which columns.
     unaltered : Table, optional
         If values were altered, the same rows and features unaltered: what a model that
         learnt from the release will be applied to.
@@ -150,7 +123,7 @@ class Release:
     name: str
     table: Table
     recipe: Recipe
-    promises: tuple[Promise, ...] = ()
+    promises: tuple[KAnonymity, ...] = ()
     unaltered: Table | None = None
     rehearsal: Table | None = None
     people: NDArray[np.int64] | None = None
@@ -177,7 +150,7 @@ class Release:
             )
 
     def __repr__(self) -> str:
-        promised = [f"{p.name} {p.at_least:,}" for p in self.promises]
+        promised = [f"{p.key} {p.k:,}" for p in self.promises]
         return in_short(
             self,
             quoted(self.name, 70),
@@ -195,8 +168,7 @@ class Release:
     @property
     def by_containment(self) -> bool:
         """Whether people hide only among those who have all that they have, not among equals."""
-        names = {promise.name for promise in self.promises}
-        return names == {"containment_anonymity"}
+        return {promise.key for promise in self.promises} == {"containment_anonymity"}
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -267,7 +239,7 @@ def released(
     features: list[str] | tuple[str, ...],
     name: str,
     recipe: Recipe,
-    promises: tuple[Promise, ...] = (),
+    promises: tuple[KAnonymity, ...] = (),
 ) -> Release:
     """A release of some features of a table, without identifiers and the sensitive column."""
     kept = set(features)

@@ -17,6 +17,8 @@ from typing import Any, Literal, NamedTuple
 from tamis.errors import others, plural
 from tamis.rounding import exceeds, falls_short, reaches
 
+MOST_ABSENCES = 4
+"""Promises about more known absences would take too long to count; k-anonymity covers them all."""
 Entry = Mapping[str, Any]
 Usual = Mapping[int, int]
 """How many of all people have each value."""

@@ -133,7 +133,7 @@ def test_columns_of_0_and_1_break_k_where_too_few_have_all_that_somebody_has():
     settings = Settings(k=8, methods={"front": {}}, attackers=("nb",), max_features=3)
     found = consider(table, settings)
     kept = found.decision.chosen.release.features
-    assert found.decision.chosen.release.promises[0].name == "containment_anonymity"
+    assert found.decision.chosen.release.promises[0].key == "containment_anonymity"
     broken = {}
     for name in set(table.features) - set(kept):
         rows = np.array([columns[c] for c in (*kept, name)]).T

@@ -14,9 +14,13 @@ from hypothesis import strategies as st
 from tamis.attack.earlier_releases import EarlierRelease, EarlierReleases
 from tamis.attack.row_names import RowNames
 from tamis.errors import CannotMeet, InputError
-from tamis.release import Coarsening, Promise, Recipe, Release, released
+from tamis.release import Coarsening, Recipe, Release, released
+from tamis.require.containment import ContainmentAnonymity
+from tamis.require.k import KAnonymity
 from tamis.risk.containment import containment_anonymity
 from tamis.table import Roles, Table
+
+KIND = {"k_anonymity": KAnonymity, "containment_anonymity": ContainmentAnonymity}
 
 ROWS = st.lists(
     st.tuples(st.integers(0, 1), st.integers(0, 1), st.integers(0, 1), st.integers(0, 1)),
@@ -46,7 +50,7 @@ def handed_on(table: Table, columns, key="k_anonymity", names=True, **more) -> E
 
 
 def new(table, columns, name: Any = "k_anonymity") -> Release:
-    promise = Promise(name, 2, tuple(columns))
+    promise = KIND[name](2, columns=tuple(columns))
     return released(table, columns, "new", Recipe("hand"), (promise,))
 
 
@@ -214,7 +218,7 @@ def test_each_alone_is_safe_and_both_together_are_not():
 def test_a_coarser_form_of_what_was_handed_on_does_not_hide_it():
     table = table_of([(0, 0, 0, 0), (0, 1, 0, 0), (1, 0, 0, 1), (1, 1, 0, 1)])
     flat = Table(table.frame.with_columns(b=pl.lit(0)).drop("a", "c"), Roles(target="goal"))
-    coarse = Release("coarse", flat, Recipe("hand"), (Promise("k_anonymity", 2, ("b",)),))
+    coarse = Release("coarse", flat, Recipe("hand"), (KAnonymity(2, columns=("b",)),))
     assert EarlierReleases(table, [handed_on(table, ["a", "b"])]).anonymity_beside(coarse) == 1
 
 

@@ -14,7 +14,8 @@ from tamis.evaluate.scorecard import Scorecard, scorecard
 from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.holdout import HoldOut
 from tamis.learn.models import attackers
-from tamis.release import Promise, Recipe, Release, released
+from tamis.release import Recipe, Release, released
+from tamis.require.containment import ContainmentAnonymity
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +38,7 @@ def card(table: Table, evaluator: Evaluator) -> Scorecard:
         .cast(pl.UInt8)
         .with_columns(table.frame["readmitted"])
     ).with_roles(target="readmitted")
-    promise = (Promise("containment_anonymity", 5, ("long", "often")),)
+    promise = (ContainmentAnonymity(5, columns=("long", "often")),)
     some.append(Release("zero one", zero_one, Recipe("hand"), promise))
     everything = released(table, table.features, "everything", Recipe("everything"))
     nothing = released(table, [], "nothing", Recipe("nothing"))

@@ -40,7 +40,7 @@ def test_flipped_releases_keep_their_promise_over_all_columns() -> None:
     assert [r.name for r in found] == ["flip, k = 5", "flip, k = 10"]
     for release, k in zip(found, (5, 10)):
         (promise,) = release.promises
-        assert promise.at_least == k
+        assert promise.k == k
         assert k_anonymity(release.table.frame, promise.columns) >= k
         assert release.table.frame["y"].equals(records().frame["y"])
         assert 0 < release.recipe.public["flipped_share"] < 0.5
@@ -133,7 +133,7 @@ def test_what_attackers_may_know_is_altered_until_k_are_alike(method, names) -> 
     assert [r.name for r in found] == names
     for release, k in zip(found, (5, 10)):
         (promise,) = release.promises
-        assert (promise.at_least, set(promise.columns)) == (k, {"age", "job"})
+        assert (promise.k, set(promise.columns)) == (k, {"age", "job"})
         assert k_anonymity(release.table) >= k
         assert release.recipe.public == {"k": k, "columns": ["age", "job"]}
         assert release.table.frame["sugar"].equals(table.frame["sugar"])

@@ -13,7 +13,8 @@ from tamis.learn.holdout import HoldOut
 from tamis.propose import methods, propose
 from tamis.propose.containment import Containment
 from tamis.propose.problem import Problem
-from tamis.release import Promise, Release
+from tamis.release import Release
+from tamis.require.k import KAnonymity
 
 FAST: dict[str, dict[str, Any]] = {
     "breach": {"search": "walk", "folds": 3, "most": 3},
@@ -41,12 +42,12 @@ def problem(table: Table) -> Problem:
     return Problem(table, split, 5, AdditiveNaiveBayes(), weights=weights)
 
 
-def people_alike(release: Release, promise: Promise, who: pl.Series) -> int:
+def people_alike(release: Release, promise: KAnonymity, who: pl.Series) -> int:
     """The fewest people in what a promise is about, by its definition."""
     if not promise.columns:
         return who.n_unique()
     X = release.table.only(promise.columns).to_numpy()
-    whole = promise.name == "containment_anonymity"
+    whole = promise.key == "containment_anonymity"
     hold = [(e <= X if whole else e == X).all(axis=1) for e in np.unique(X, axis=0)]
     return min(who.filter(pl.Series(rows)).n_unique() for rows in hold)
 
@@ -67,10 +68,10 @@ def test_what_is_promised_is_kept_in_people(binary: bool):
         assert len(release.promises) == (2 if both else 1)
         for promise in release.promises:
             reached = people_alike(release, promise, table.frame["who"])
-            equal = promise.name == "k_anonymity"
+            equal = promise.key == "k_anonymity"
             assert (assessment.k_anonymity if equal else assessment.containment) == reached
             if release.recipe.method in ("containment", "flip"):
-                assert reached >= promise.at_least == 5
+                assert reached >= promise.k == 5
 
 
 def test_too_few_people_are_too_few_however_many_rows():

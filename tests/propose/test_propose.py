@@ -54,10 +54,10 @@ def test_every_method_proposes_and_no_release_comes_twice(found: Proposals, tabl
 
 def test_containment_keeps_its_promise_over_all_rows(found: Proposals):
     ours = [r for r in found.releases if r.recipe.method == "containment"]
-    assert {p.at_least for r in ours for p in r.promises} == {5, 20}
+    assert {p.k for r in ours for p in r.promises} == {5, 20}
     for release in ours:
         cells = release.table.only(release.features).to_numpy().astype(np.uint8)
-        assert containment_anonymity(cells) >= release.promises[0].at_least
+        assert containment_anonymity(cells) >= release.promises[0].k
 
 
 def test_breach_offers_releases_that_keep_k(found: Proposals, table: Table):

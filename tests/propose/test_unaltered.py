@@ -89,7 +89,7 @@ def test_0_and_1_records_keep_k_by_containment():
     for release in found:
         chosen_cells = release.table.only(release.features).to_numpy().astype(np.uint8)
         assert containment_anonymity(chosen_cells) >= 8
-        assert release.promises[0].name == "containment_anonymity"
+        assert release.promises[0].key == "containment_anonymity"
 
 
 def test_nothing_is_proposed_where_no_column_keeps_k(small):

@@ -17,11 +17,10 @@ from tamis.errors import CannotMeet, InputError
 from tamis.flow import Settings, consider
 from tamis.publish.bundle import publish
 from tamis.publish.checks import containment_by_bitmaps
-from tamis.publish.manifest import promise_entry
 from tamis.publish.promises import not_promised
-from tamis.release import MOST_ABSENCES, Promise
+from tamis.require.containment import ContainmentAnonymity
 from tamis.risk.containment import absence_anonymity
-from tamis.stated import sentence
+from tamis.stated import MOST_ABSENCES
 from tests.publish.forged import edited
 
 rows = st.integers(1, 5).flatmap(
@@ -148,12 +147,14 @@ def test_a_manifest_that_says_other_absences_is_refused(folder, tmp_path, change
 
 
 def test_words_say_what_is_covered_and_what_is_not():
-    promise = Promise("containment_anonymity", 5, ("a",), absences=1)
-    assert sentence(promise_entry(promise, "people", 5)) == (
+    promise = ContainmentAnonymity(5, 1, columns=("a",))
+    assert promise.to_dict("people")["claim"] == (
         "Whoever knows all that a person has among the released columns, and up to 1 thing that "
         "the person lacks, is left with at least 5 people."
     )
-    words = " ".join(not_promised([promise], alone=False, sensitive_released=False))
+    words = " ".join(
+        not_promised([promise.to_dict("people")], alone=False, sensitive_released=False)
+    )
     assert "up to 1 thing that the person lacks, not one who knows more" in words
 
 

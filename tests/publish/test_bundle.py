@@ -18,7 +18,7 @@ from tamis.errors import CannotMeet, InputError
 from tamis.flow import Outcome, Settings, consider
 from tamis.publish.bundle import publish, refuse_existing, written_release
 from tamis.publish.layout import SCHEMA_VERSION
-from tamis.release import Promise
+from tamis.require.k import KAnonymity
 from tamis.table_file import read_written, write_table
 
 from .conftest import DATE, FAST
@@ -173,7 +173,7 @@ def _interrupt(*args: object, **options: object) -> None:
 
 def test_a_promise_that_the_file_does_not_keep_is_not_published(outcome: Outcome, tmp_path: Path):
     chosen = outcome.decision.chosen
-    too_much = Promise("k_anonymity", 400, chosen.release.features[:1])
+    too_much = KAnonymity(400, columns=chosen.release.features[:1])
     release = replace(chosen.release, promises=(too_much,))
     assessment = replace(chosen.assessment, release=release)
     decision = replace(outcome.decision, chosen=replace(chosen, assessment=assessment))

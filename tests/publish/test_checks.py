@@ -15,7 +15,6 @@ from tamis.publish.checks import (
     measure,
     write_counted,
 )
-from tamis.release import Promise
 from tamis.risk.containment import containment_anonymity
 
 zero_one = st.integers(1, 6).flatmap(
@@ -74,8 +73,8 @@ def test_what_is_not_zero_or_one_keeps_no_promise_of_containment():
 
 def test_a_promise_about_a_column_that_is_gone_fails():
     with pytest.raises(CannotMeet, match="'b', which is not in the file"):
-        measure(Promise("k_anonymity", 2, ("b",)), pl.DataFrame({"a": ["1"]}))
-    nothing = Promise("k_anonymity", 2, ())
+        measure({"key": "k_anonymity", "columns": ["b"]}, pl.DataFrame({"a": ["1"]}))
+    nothing = {"key": "k_anonymity", "columns": ()}
     assert measure(nothing, pl.DataFrame({"a": ["1", "2", "3"]})) == 3
 
 

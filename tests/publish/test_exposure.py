@@ -19,11 +19,13 @@ from tamis.analyse.crowds import (
 from tamis.errors import CannotMeet
 from tamis.publish.checks import recounted, wrong_exposure
 from tamis.publish.promises import exposure_words
-from tamis.release import Promise, Recipe, Release
+from tamis.release import Recipe, Release
+from tamis.require.containment import ContainmentAnonymity
+from tamis.require.k import KAnonymity
 from tamis.unique_counts import shown_alike, shown_from
 
 VALUES: dict[str, list[Any]] = {"equal": ["a", "b", None], "containment": [0, 1]}
-PROMISED = {"equal": "k_anonymity", "containment": "containment_anonymity"}
+PROMISED = {"equal": KAnonymity, "containment": ContainmentAnonymity}
 
 
 def releases(kind: str) -> Any:
@@ -37,7 +39,7 @@ def made(rows: Any, width: int, kind: str) -> tuple[Release, np.ndarray[Any, Any
     columns = list(zip(*(row for row, _ in rows)))
     types = [pl.String if kind == "equal" else pl.Int64] * 3 + [pl.String]
     frame = pl.DataFrame([pl.Series(n, c, dtype=t) for n, c, t in zip(names, columns, types)])
-    promise = Promise(PROMISED[kind], 1, tuple(names[:width]))  # type: ignore[arg-type]
+    promise = PROMISED[kind](1, columns=tuple(names[:width]))
     table = Table(frame, Roles(target="label"))
     return Release("made", table, Recipe("hand"), (promise,)), np.array([who for _, who in rows])
 
@@ -102,7 +104,7 @@ def content(release: Release, people: Any = None) -> dict[str, Any]:
         "columns": [{"name": n, "role": "target" if n == "label" else "feature"} for n in names],
         "promises": [
             {
-                "key": release.promises[0].name,
+                "key": release.promises[0].key,
                 "columns": list(release.promises[0].columns),
                 "unit": said["unit"],
                 "at_least": 3,

@@ -34,8 +34,10 @@ from tamis.publish.bundle import publish
 from tamis.publish.checks import recounted
 from tamis.publish.layout import digest
 from tamis.publish.promises import not_promised
-from tamis.release import Promise, Release
+from tamis.release import Release
 from tamis.require import requirements
+from tamis.require.containment import ContainmentAnonymity
+from tamis.require.k import KAnonymity
 from tamis.risk.suppression import Suppression
 from tests.publish.forged import edited
 
@@ -244,14 +246,14 @@ def tables(draw: st.DrawFn) -> Table:
 
 def holds(release: Release) -> bool:
     """Whether a release keeps each of its promises, by their definitions; others are refused."""
-    return all(_reached(release, promise) >= promise.at_least for promise in release.promises)
+    return all(_reached(release, promise) >= promise.k for promise in release.promises)
 
 
 def _reached(release: Release, promise: Any) -> int:
     if not promise.columns:
         return release.table.rows
     rows = release.table.only(promise.columns).rows()
-    if promise.name == "k_anonymity":
+    if promise.key == "k_anonymity":
         return min(Counter(rows).values())
     X = np.array(rows)
     return min(int((row <= X).all(axis=1).sum()) for row in X)
@@ -279,11 +281,12 @@ def test_whatever_method_wins_k_are_alike_in_all_that_shows_named_columns(
 def test_what_is_not_promised_fits_what_is():
     """Zeros are left open by containment alone, or in columns that nobody is assumed to know."""
 
-    def said(*promises: Promise) -> str:
-        return " ".join(not_promised(promises, alone=False, sensitive_released=False))
+    def said(*promises: KAnonymity) -> str:
+        entries = [promise.to_dict("people") for promise in promises]
+        return " ".join(not_promised(entries, alone=False, sensitive_released=False))
 
-    contained = Promise("containment_anonymity", 5, ("a", "b"))
+    contained = ContainmentAnonymity(5, columns=("a", "b"))
     assert "Anonymity by containment covers" in said(contained)
-    some = said(Promise("k_anonymity", 5, ("a",)), contained)
+    some = said(KAnonymity(5, columns=("a",)), contained)
     assert "In columns that attackers are assumed not to know, anonymity by containment" in some
-    assert "containment" not in said(Promise("k_anonymity", 5, ("a", "b")), contained)
+    assert "containment" not in said(KAnonymity(5, columns=("a", "b")), contained)

@@ -18,7 +18,9 @@ from tamis.flow import Outcome, Settings, consider
 from tamis.publish.bundle import publish
 from tamis.publish.checks import measure
 from tamis.publish.people import arrange_private, arranged, read_numbers, write_numbers
-from tamis.release import Promise, Recipe, released
+from tamis.release import Recipe, released
+from tamis.require.containment import ContainmentAnonymity
+from tamis.require.k import KAnonymity
 from tamis.risk.anonymity import k_anonymity
 from tamis.risk.containment import containment_anonymity
 from tamis.table_file import read_written
@@ -195,11 +197,11 @@ def test_counts_agree_with_the_measures_that_choose(seed: int, rows: int, column
     frame = pl.DataFrame(cells, schema=[f"c{i}" for i in range(columns)])
     written = frame.cast(pl.String)
     names = tuple(frame.columns)
-    equal = Promise("k_anonymity", 1, names)
+    equal = KAnonymity(1, columns=names).to_dict("rows")
     assert measure(equal, written, people) == k_anonymity(frame, people=people)
-    contained = Promise("containment_anonymity", 1, names)
+    contained = ContainmentAnonymity(1, columns=names).to_dict("rows")
     assert measure(contained, written, people) == containment_anonymity(cells, people=people)
-    assert measure(Promise("k_anonymity", 1, ()), written, people) == len(set(people.tolist()))
+    assert measure(KAnonymity(1).to_dict("rows"), written, people) == len(set(people.tolist()))
 
 
 def test_what_is_written_is_read(tmp_path: Path):

@@ -12,8 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tamis.coding import Coded, CodedFrame, coded, dense
-from tamis.release import Promise, Recipe, Release
+from tamis.release import Recipe, Release
 from tamis.require import requirements
+from tamis.require.containment import ContainmentAnonymity
+from tamis.require.k import KAnonymity
 from tamis.risk.suppression import (
     AlikeRows,
     Suppression,
@@ -25,6 +27,8 @@ from tamis.table import Roles, Table
 from tests.require.plain import counts_of, plain
 
 from .test_anonymity import keeps
+
+KIND = {"k_anonymity": KAnonymity, "containment_anonymity": ContainmentAnonymity}
 
 ROWS = st.lists(
     st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(0, 4)), min_size=1, max_size=9
@@ -119,7 +123,7 @@ def test_the_largest_set_of_rows_that_hide_by_containment_stays(rows, k):
 def release_of(frame, promise="k_anonymity", **roles):
     table = Table(frame, Roles(target="ill", **roles))
     features = tuple(table.features)
-    return Release("", table, Recipe("hand"), (Promise(promise, 2, features),))
+    return Release("", table, Recipe("hand"), (KIND[promise](2, columns=features),))
 
 
 AGES = pl.DataFrame({"age": [30, 30, 40, 50, 50], "ill": list("ynnyn")})

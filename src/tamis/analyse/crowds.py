@@ -21,7 +21,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from tamis.flow import Outcome
 from tamis.propose.problem import as_records
-from tamis.release import Promise, Release
+from tamis.release import Release
+from tamis.require.k import KAnonymity
 from tamis.risk.containment import entity_anonymity
 from tamis.risk.grouping import grouped, people_in, people_of
 from tamis.risk.suda import MOST_COLUMNS, affordable, special_uniques
@@ -227,7 +228,7 @@ def _counted(release: Release, people: Ints | None, unit: Unit, k: int) -> Expos
 
 def _known(release: Release) -> _Crowds:
     """What attackers are assumed to know of the release, in the sense of its promise."""
-    promise = next(iter(release.promises), Promise("k_anonymity", 1, release.table.quasi))
+    promise = next(iter(release.promises), KAnonymity(1, columns=release.table.quasi))
     contained = release.by_containment and bool(promise.columns)
     return _Crowds(release.table.frame, list(promise.columns), contained)
 

@@ -37,6 +37,7 @@ from tamis.attack.sources import (
 from tamis.coding import Coded, dense, joined
 from tamis.errors import CannotMeet, InputError, listed, plural
 from tamis.release import Release
+from tamis.require.containment import ContainmentAnonymity
 from tamis.risk.containment import absence_anonymity, containment_anonymity
 from tamis.risk.grouping import grouped
 from tamis.table import Roles, Table
@@ -193,8 +194,9 @@ class EarlierReleases:
         ]
         now = release.table.only(columns)
         if self.files:
-            absences = max((p.absences for p in release.promises), default=0)
-            return self._fewest(now, {p.name for p in release.promises}, absences)[0]
+            known = [p.absences for p in release.promises if isinstance(p, ContainmentAnonymity)]
+            keys = {promise.key for promise in release.promises}
+            return self._fewest(now, keys, max(known, default=0))[0]
         return grouped(now, columns, release.people).k_anonymity if columns else release.everybody
 
     def _fewest(

@@ -383,6 +383,11 @@ class Assessment:
         secret = self.release.cells(self.evaluator.original.frame[self.evaluator.sensitive])
         return count_groups(Grouping.of_classes(self.groups, self._people), secret)
 
+    @property
+    def smallest(self) -> ClassCounts:
+        """The smallest group of equals, and of those who have all that somebody has."""
+        return ClassCounts(np.array([self.k_anonymity or 0]), count_holders=self.containment_with)
+
     @cached_property
     def reached(self) -> dict[str, float]:
         """What people alike reach of all that is required besides their number, by its name.

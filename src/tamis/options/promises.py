@@ -10,29 +10,10 @@ from functools import partial
 from tamis.option import Asked, Option
 from tamis.require import options_of_groups
 from tamis.require.base import promised
+from tamis.require.containment import ABSENCES
 
 K, *BESIDE_K = options_of_groups().values()
 """What may be asked of groups of people alike: their number, and more."""
-ABSENCES = promised(
-    "known_absences",
-    "In 0/1 columns: things a person lacks that an attacker may know too.",
-    "count",
-    default=0,
-    least=0,
-    most=4,
-    because="since more take too long to count, and k-anonymity covers them all",
-    rare=True,
-    old=("absences",),
-    dest="absences",
-    asked=Asked(
-        "Things a person is known to lack",
-        "For yes/no facts: others may know not only what a person has, but also that they do not "
-        "have this many things.",
-        "Of yes/no facts, others may also know {} that a person does not have.",
-        "Of yes/no facts, others know what a person has, not what they lack.",
-        "none",
-    ),
-)
 MAX_SUPPRESSED = promised(
     "max_suppressed",
     "Largest share of people to leave out.",

@@ -30,7 +30,8 @@ from tamis.perturb.noise import (
 from tamis.perturb.rank_swap import RankSwap, check_within, with_ranks
 from tamis.perturb.suppression import LocalSuppression
 from tamis.propose.problem import Method, Problem, as_records
-from tamis.release import Promise, Recipe, Release, released
+from tamis.release import Recipe, Release, released
+from tamis.require.k import KAnonymity
 from tamis.table import Table, bare, only
 
 TIMES = (1, 2)
@@ -72,7 +73,7 @@ class Flip(Method):
             name,
             _wide(problem, flip.fit_transform(records)),
             Recipe(self.name, {"k": k, "flipped_share": flip.flipped_share_}),
-            (Promise("k_anonymity", k, records.features),),
+            (KAnonymity(k, columns=records.features),),
             unaltered=_wide(problem, records),
             people=problem.table.people,
             unit=problem.table.unit,
@@ -157,7 +158,7 @@ class Microaggregate(Method):
         table = group.fit_transform(problem.table)
         columns = sorted(problem.table.quasi)
         recipe = Recipe(self.name, {"k": k, "columns": columns}, {"lost": group.lost_})
-        promise = Promise("k_anonymity", k, tuple(problem.table.quasi))
+        promise = KAnonymity(k, columns=tuple(problem.table.quasi))
         return _altered(problem, f"microaggregation, k = {k}", recipe, table, (promise,))
 
 
@@ -193,7 +194,7 @@ class Suppress(Method):
         table = hide.fit_transform(problem.table)
         columns = sorted(problem.table.quasi)
         recipe = Recipe(self.name, {"k": k, "columns": columns}, {"blanked": hide.blanked_})
-        promise = Promise("k_anonymity", k, tuple(problem.table.quasi))
+        promise = KAnonymity(k, columns=tuple(problem.table.quasi))
         return _altered(problem, f"local suppression, k = {k}", recipe, table, (promise,))
 
 
@@ -286,7 +287,7 @@ def _nothing_known(problem: Problem) -> str | None:
 
 
 def _altered(
-    problem: Problem, name: str, recipe: Recipe, table: Table, promises: tuple[Promise, ...]
+    problem: Problem, name: str, recipe: Recipe, table: Table, promises: tuple[KAnonymity, ...]
 ) -> Release:
     """A release of all features of an altered table, beside the features as they were."""
     features = problem.table.features

@@ -31,7 +31,9 @@ from tamis.learn.boosting import shares
 from tamis.learn.holdout import HoldOut
 from tamis.learn.score_test import promised_by_ones
 from tamis.propose.problem import Method, Problem, as_records
-from tamis.release import Promise, Recipe, Release
+from tamis.release import Recipe, Release
+from tamis.require.containment import ContainmentAnonymity
+from tamis.require.k import KAnonymity
 from tamis.select.containment.crowd import selected
 from tamis.select.containment.greedy import SEVERAL, GreedySearch, SeveralClassesSearch
 from tamis.select.containment.paths import greedy_with_absences
@@ -188,12 +190,14 @@ def _release(
 ) -> Release:
     chosen, table = records.select(columns), problem.table
     cells = pl.DataFrame(chosen.matrix.toarray(), schema=list(chosen.features), orient="row")
-    promises = [Promise("containment_anonymity", k, chosen.features, problem.absences)]
+    promises: list[KAnonymity] = [
+        ContainmentAnonymity(k, problem.absences, columns=chosen.features)
+    ]
     quasi = None
     if not problem.by_containment:
         known = tuple(known_of(table, chosen))
         quasi = None if table.roles.quasi is None else known
-        promises.insert(0, Promise("k_anonymity", problem.k, known))
+        promises.insert(0, KAnonymity(problem.k, columns=known))
     return Release(
         f"containment, k = {k}, {utility}",
         Table(cells.with_columns(table.frame[table.target])).with_roles(

@@ -18,8 +18,10 @@ from tamis.coding import Coded, CodedFrame, joined
 from tamis.evaluate.yardstick import Yardstick
 from tamis.learn.holdout import HoldOut
 from tamis.perturb import SECRET_BITS, random_source, secret_source
-from tamis.release import Promise, Release
+from tamis.release import Release
 from tamis.require.base import Requirements
+from tamis.require.containment import ContainmentAnonymity
+from tamis.require.k import KAnonymity
 from tamis.risk.diversity import count_groups
 from tamis.risk.grouping import Grouping, people_of
 from tamis.risk.suppression import AlikeRows, Suppression
@@ -139,16 +141,16 @@ class Problem:
             return None
         return f"The table has {self.table.everybody} {self.table.unit}, fewer than k = {self.k}."
 
-    def promises(self, features: Sequence[str]) -> tuple[Promise, ...]:
+    def promises(self, features: Sequence[str]) -> tuple[KAnonymity, ...]:
         """What must hold for a release of some unaltered features.
 
         Where people hide by containment, whatever anybody has, k people have; else k people are
         alike in what an attacker may know.
         """
         if self.is_binary and self.by_containment:
-            return (Promise("containment_anonymity", self.k, tuple(features), self.absences),)
+            return (ContainmentAnonymity(self.k, self.absences, columns=tuple(features)),)
         known = tuple(c for c in self.table.quasi if c in set(features))
-        return (Promise("k_anonymity", self.k, known),)
+        return (KAnonymity(self.k, columns=known),)
 
 
 def as_records(table: Table, binary: Mapping[str, Cut] | None, k: int) -> BinaryTable:

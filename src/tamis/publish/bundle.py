@@ -381,9 +381,9 @@ def _not_promised(outcome: Outcome, alone: ExposureFacts | None) -> list[str]:
         drawn = [row for row in decision.scorecard.candidates if row.release.is_drawn]
         unit = release.recipe.public["budget"].get("unit", "row")
         return not_promised_of_drawn(len(drawn), limited=len(settings.limits) > 1, unit=unit)
-    wanted = max((p.at_least for p in release.promises), default=1)
+    wanted = max((promise.k for promise in release.promises), default=1)
     return not_promised(
-        release.promises,
+        [promise.to_dict(outcome.table.unit) for promise in release.promises],
         outcome.table.unit,
         alone=(alone["everything"]["k"] or 0) < wanted,
         sensitive_released=outcome.table.sensitive == outcome.table.target,
@@ -399,11 +399,11 @@ def _measured(outcome: Outcome, read: pl.DataFrame) -> list[int]:
     """What the written file reaches for each promise; an error where one does not hold."""
     values = []
     for promise in outcome.release.promises:
-        value = measure(promise, read)
-        if value < promise.at_least:
+        value = measure(promise.to_dict("rows"), read)
+        if value < promise.k:
             raise CannotMeet(
-                f"the written file has {promise.name} {value}, below {promise.at_least}; nothing "
-                "was published"
+                f"the written file has {promise.key} {value}, below {promise.k}; nothing was "
+                "published"
             )
         values.append(value)
     return values

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from tamis.errors import CannotMeet, listed
 from tamis.files import written
-from tamis.release import Promise
 from tamis.table import Dictionary, bare, content_order, only
 from tamis.table_file import format_named, read_written, write_table
 
@@ -31,15 +30,16 @@ def target_column(content: dict[str, Any]) -> dict[str, Any]:
     return next(column for column in content["columns"] if column["role"] == "target")
 
 
-def measure(promise: Promise, frame: pl.DataFrame, people: People | None = None) -> int:
+def measure(entry: Mapping[str, Any], frame: pl.DataFrame, people: People | None = None) -> int:
     """What a written table reaches for a promise, in rows, or in people where these are known."""
-    if missing := [c for c in promise.columns if c not in frame.columns]:
+    columns = entry["columns"]
+    if missing := [c for c in columns if c not in frame.columns]:
         raise CannotMeet(f"a promise is about column {listed(missing)}, which is not in the file")
-    if not promise.columns:
+    if not columns:
         return frame.height if people is None else len(np.unique(people))
-    cells = only(frame, promise.columns)
-    if promise.name == "containment_anonymity":
-        return containment_by_bitmaps(cells, people, promise.absences)
+    cells = only(frame, columns)
+    if entry["key"] == "containment_anonymity":
+        return containment_by_bitmaps(cells, people, int(entry.get("absences") or 0))
     return equals_by_grouping(cells, people)
 
 

@@ -34,9 +34,8 @@ from tamis.formulas import safe_names
 from tamis.left_out import stated_left_out
 from tamis.publish.labels import READ_BINS, stated_form
 from tamis.publish.layout import SCHEMA, SCHEMA_VERSION, digest
-from tamis.release import Coarsening, Promise, Release
-from tamis.stated import sentence
-from tamis.table import ColumnText, Dictionary, TargetBins, Unit, bare, kind_of
+from tamis.release import Coarsening, Release
+from tamis.table import ColumnText, Dictionary, TargetBins, bare, kind_of
 from tamis.table_file import WRITTEN, classes_of
 
 _PACKAGES = ("numpy", "polars", "scikit-learn", "scipy")
@@ -93,7 +92,7 @@ def manifest(
         **({} if release.is_drawn else {"held_back": analysis.held_back}),
         "method": {"name": release.recipe.method, "parameters": parameters},
         "promises": [
-            promise_entry(promise, analysis.unit, value)
+            {**promise.to_dict(analysis.unit), "measured": value}
             for promise, value in zip(release.promises, measured)
         ],
         **({} if release.kept is None else {"suppressed": stated_left_out(release)}),
@@ -134,18 +133,6 @@ def _file(file: ReleaseFile) -> dict[str, Any]:
         **WRITTEN[file.format],
         **({"classes": classes_of(file.frame)} if file.format == "svm" else {}),
     }
-
-
-def promise_entry(promise: Promise, unit: Unit, measured: int) -> dict[str, Any]:
-    """What the manifest says of a promise, and what the written file reaches of it."""
-    entry = {
-        "key": promise.name,
-        "unit": unit,
-        "columns": sorted(promise.columns),
-        "at_least": promise.at_least,
-        **({"absences": promise.absences} if promise.absences else {}),
-    }
-    return {**entry, "claim": sentence(entry), "measured": measured}
 
 
 def _columns(release: Release, file: ReleaseFile) -> list[dict[str, Any]]:

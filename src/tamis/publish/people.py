@@ -33,7 +33,7 @@ from tamis.publish.layout import (
     is_folder,
     read_json,
 )
-from tamis.release import Promise, Release
+from tamis.release import Release
 from tamis.table import Table, content_order, number_people, sort_by_content
 
 DIGITS = 20
@@ -121,7 +121,7 @@ def promises_in_people(
     found = []
     for entry in entries:
         rows = entry["measured"]
-        value = rows if people is None else measure(promise_of(entry), frame, people)
+        value = rows if people is None else measure(entry, frame, people)
         if value < entry["at_least"]:
             raise CannotMeet(
                 f"the written file has {entry['key']} {value} counted in people, below "
@@ -146,7 +146,7 @@ def wrong_people(folder: Path, frame: pl.DataFrame, content: dict[str, Any]) -> 
     Without the private part, people cannot be counted, only that they are no more than the rows.
     """
     people = kept_people(folder, frame, content)
-    count = None if people is None else lambda entry: measure(promise_of(entry), frame, people)
+    count = None if people is None else lambda entry: measure(entry, frame, people)
     return wrong_people_by(count, folder, content)
 
 
@@ -177,16 +177,6 @@ def rows_stated(entry: dict[str, Any]) -> int:
 def uncounted(content: dict[str, Any], private: bool) -> bool:
     """Whether a promise counts people that cannot be counted from what is here."""
     return not private and any(e.get("recount") == "private" for e in content["promises"])
-
-
-def promise_of(entry: dict[str, Any]) -> Promise:
-    """The promise that an entry of a manifest states.
-
-    >>> promise_of({"key": "k_anonymity", "at_least": 5, "columns": ["age"]}).at_least
-    5
-    """
-    columns, absences = tuple(entry["columns"]), int(entry.get("absences") or 0)
-    return Promise(entry["key"], int(entry["at_least"]), columns, absences)
 
 
 def wrong_left_out(folder: Path, rows: int, content: dict[str, Any]) -> str:

@@ -10,7 +10,6 @@ from typing import Any
 from tamis.catalogue.methods import RECORDED
 from tamis.errors import others, plural
 from tamis.publish.figures import ONE, count_words
-from tamis.release import Promise
 from tamis.table import Unit
 from tamis.unique_counts import Alike, Crowd, ExposureFacts
 
@@ -78,7 +77,7 @@ _NEVER = (
 
 
 def not_promised(
-    promises: Iterable[Promise],
+    promises: Iterable[Mapping[str, Any]],
     unit: Unit = "people",
     *,
     alone: bool,
@@ -92,7 +91,7 @@ def not_promised(
 
     Parameters
     ----------
-    promises : iterable of Promise
+    promises : iterable of entries of a manifest
     unit : {"people", "rows"}
         What they count.
     alone : bool
@@ -108,12 +107,12 @@ def not_promised(
 
     Examples
     --------
-    >>> covers = [Promise("containment_anonymity", 5, ("a",))]
+    >>> covers = [{"key": "containment_anonymity", "at_least": 5, "columns": ["a"]}]
     >>> len(not_promised(covers, alone=False, sensitive_released=False))
     4
     """
     found, promises = [*_NEVER], list(promises)
-    names = {promise.name for promise in promises if promise.columns}
+    names = {entry["key"] for entry in promises if entry["columns"]}
     if caveat:
         found.append(caveat)
     if alone:
@@ -163,17 +162,13 @@ def possible_not_promised(content: Mapping[str, Any]) -> Iterator[list[str]]:
             yield not_promised_of_drawn(compared, limited, unit)
         return
     entries = content["promises"]
-    promises = [
-        Promise(e["key"], e["at_least"], tuple(e["columns"]), e.get("absences") or 0)
-        for e in entries
-    ]
     about_target = any("column" in entry for entry in content.get("diversity", ()))
     everything = content["exposure"]["everything"]
     for sensitive_released in (True,) if about_target else (False, True):
         yield not_promised(
-            promises,
+            entries,
             content["exposure"]["unit"],
-            alone=(everything["k"] or 0) < max((p.at_least for p in promises), default=1),
+            alone=(everything["k"] or 0) < max((e["at_least"] for e in entries), default=1),
             sensitive_released=sensitive_released,
             caveat=RECORDED[content["method"]["name"]].caveat,
             several=any(entry["recount"] == "private" for entry in entries),
@@ -182,16 +177,16 @@ def possible_not_promised(content: Mapping[str, Any]) -> Iterator[list[str]]:
         )
 
 
-def _not_by_containment(promises: list[Promise]) -> list[str]:
+def _not_by_containment(promises: list[Mapping[str, Any]]) -> list[str]:
     """What containment leaves open; nothing where equal rows are promised over the same columns."""
-    equal = [p for p in promises if p.name == "k_anonymity"]
-    covered = {column for promise in equal for column in promise.columns}
-    if all(covered.issuperset(p.columns) for p in promises):
+    equal = [entry for entry in promises if entry["key"] == "k_anonymity"]
+    covered = {column for entry in equal for column in entry["columns"]}
+    if all(covered.issuperset(entry["columns"]) for entry in promises):
         return []
     which = "Anonymity by containment covers"
     if equal:
         which = "In columns that attackers are assumed not to know, anonymity by containment covers"
-    absences = max(promise.absences for promise in promises)
+    absences = max(entry.get("absences") or 0 for entry in promises)
     if not absences:
         return [
             f"{which} an attacker who knows what a person has, not one who knows what a person "

@@ -35,8 +35,7 @@ from tamis.publish.value_shapes import (
     like,
     one_of,
 )
-from tamis.release import MOST_ABSENCES
-from tamis.stated import OF_GROUPS_STATED, STATED
+from tamis.stated import MOST_ABSENCES, OF_GROUPS_STATED, STATED
 from tamis.table_file import WRITTEN
 
 _UNIT = one_of("people", "rows")

@@ -33,7 +33,6 @@ from tamis.publish.layout import (
 )
 from tamis.publish.people import (
     kept_people,
-    promise_of,
     rows_stated,
     wrong_left_out,
     wrong_people,
@@ -45,7 +44,6 @@ from tamis.publish.shape import wrong_shape
 from tamis.publish.unchecked import NOT_CHECKED, counted_alone, counted_claims, only_stated
 from tamis.publish.value_shapes import is_finite_number
 from tamis.read.keys import identifying_columns
-from tamis.release import Promise
 from tamis.stated import sentence
 from tamis.table import Table, bare, kind_of
 from tamis.table_file import read_cells
@@ -363,20 +361,20 @@ def _dates(cells: pl.Series) -> bool:
     return bool(cells.str.contains(_WRITTEN_DATE).all())
 
 
-def wrong_promise_by(count: Callable[[Promise], int], entry: dict[str, Any]) -> str:
+def wrong_promise_by(count: Callable[[dict[str, Any]], int], entry: dict[str, Any]) -> str:
     """What is wrong with a promise, by whatever counts the rows that are alike."""
     if entry["key"] not in ("k_anonymity", "containment_anonymity"):
         return f"the promise {entry['key']!r} is not one that can be checked"
-    promise = promise_of(entry)
-    if promise.absences and promise.name != "containment_anonymity":
-        return f"{promise.name} covers every absence, but the manifest names some"
-    value = count(promise)
-    if value < promise.at_least:
-        return f"{promise.name} is {value}, below the promised {promise.at_least}"
+    key, least = entry["key"], entry["at_least"]
+    if entry.get("absences") and key != "containment_anonymity":
+        return f"{key} covers every absence, but the manifest names some"
+    value = count(entry)
+    if value < least:
+        return f"{key} is {value}, below the promised {least}"
     if value != (said := rows_stated(entry)):
-        return f"{promise.name} is {value}, but the manifest says {said}"
+        return f"{key} is {value}, but the manifest says {said}"
     if entry["claim"] != sentence(entry):
-        return f"the wording of the promise {promise.name} does not match its figures"
+        return f"the wording of the promise {key} does not match its figures"
     return ""
 
 

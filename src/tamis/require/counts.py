@@ -83,6 +83,9 @@ class ClassCounts:
     mean_risk : callable, optional
         Gives the mean over people of 1 by the people of their smallest group. `None`: each person
         is in one group, so that sizes tell it.
+    count_holders : callable, optional
+        Given a number of absences and of people that are enough, gives the fewest people who have
+        all that somebody has and lack that many things; for 0/1 records.
 
     Examples
     --------
@@ -93,6 +96,7 @@ class ClassCounts:
     people: Ints
     count_spread: Callable[[], Spread] | None = None
     mean_risk: Callable[[], float] | None = None
+    count_holders: Callable[[int, int], int] | None = None
 
     @classmethod
     def of_spread(cls, spread: Spread) -> ClassCounts:
@@ -115,6 +119,10 @@ class ClassCounts:
         if self.mean_risk is not None:
             return self.mean_risk()
         return len(self.people) / int(self.people.sum())
+
+    def holders(self, absences: int, enough: int) -> int:
+        """The fewest people who have all that somebody has; 0 where columns are not 0/1."""
+        return 0 if self.count_holders is None else self.count_holders(absences, enough)
 
     def distinct_values(self) -> Ints:
         """The number of sensitive values of each group, at most that of its people."""

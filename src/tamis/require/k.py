@@ -7,7 +7,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from tamis.option import Asked, Option
-from tamis.require.base import Requirement, Side, promised
+from tamis.require.base import Requirement, Side, Unit, promised
 from tamis.rounding import ROUNDING
 
 if TYPE_CHECKING:
@@ -71,8 +71,19 @@ class KAnonymity(Requirement):
     def kernel_bounds(self) -> Mapping[str, Any]:
         return {"k": self.k}
 
-    def lacking(self, figure: float) -> str:
-        return f"k = {self.k} is asked for, but the smallest group has {figure:.0f}"
+    def who_is_alike(self, unit: Unit) -> str:
+        """Among whom a person hides, in words."""
+        return f"{unit} alike"
+
+    def lacking(self, figure: float, unit: Unit = "people") -> str:
+        return (
+            f"k = {self.k} requires {self.k} {self.who_is_alike(unit)}, but the smallest group has "
+            f"{figure} ({self.k - figure} too few)"
+        )
+
+    def lacking_in_short(self, unit: Unit) -> str:
+        """The same without a number of people below k: it appears in reports."""
+        return f"fewer than {self.k} {unit} alike"
 
     def why_left_out(self, secret: str) -> str:
         return f"fewer than {self.k} are alike (k)"

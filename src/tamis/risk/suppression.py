@@ -204,10 +204,10 @@ class Suppression:
         together = reduce(joined, columns) if columns else Coded(np.zeros(table.rows, int), 1)
         asked = self.asked.beyond_k if release.by_containment else self.asked
         found = [breaking_classes(together, asked, self.secret, self.people)]
-        contained = [p for p in release.promises if p.name == "containment_anonymity"]
+        contained = [p for p in release.promises if p.key == "containment_anonymity"]
         for promise in contained if table.features else ():
             cells = table.only(promise.columns).to_numpy().astype(np.uint8)
-            found.append(breaking_containment(cells, promise.at_least, self.people))
+            found.append(breaking_containment(cells, promise.k, self.people))
         return found
 
 

@@ -20,8 +20,9 @@ from tamis.errors import CannotMeet, InputError, Progress, listed
 from tamis.evaluate.scorecard import Row
 from tamis.flow import Outcome, Settings, consider
 from tamis.read.keys import refuse_open_person
-from tamis.release import Coarsening, Promise, Release
+from tamis.release import Coarsening, Release
 from tamis.require.base import Requirements
+from tamis.require.k import KAnonymity
 from tamis.scale.coarse import CoarseColumn, coarse_column, with_coarse_columns, with_labels
 from tamis.scale.exposure import cells_of, reached_beyond_k, smallest
 from tamis.table import Table
@@ -44,7 +45,7 @@ class LargeOutcome:
     """On the sample; its settings are those asked for."""
     k_of_sample: int
     """What was asked of groups in the sample, so that all rows keep the k that was asked for."""
-    promise: Promise
+    promise: KAnonymity
     """Of the release, about all rows."""
     measured: int
     """What all rows reach of it, in people."""
@@ -255,10 +256,10 @@ class Crowds:
         """How many must be alike."""
         return self.asked.k
 
-    def promise(self, release: Release) -> Promise:
+    def promise(self, release: Release) -> KAnonymity:
         """What is promised about all rows."""
         quasi = self.large.shape.quasi
-        return Promise("k_anonymity", self.k, tuple(c for c in quasi if c in release.features))
+        return KAnonymity(self.k, columns=tuple(c for c in quasi if c in release.features))
 
     def lacks(self, release: Release) -> Failure | None:
         """Why a release cannot be taken, if anything is lacking on all rows."""

@@ -109,7 +109,9 @@ def _cell_checks(engine: Engine, folder: Path, content: dict[str, Any]) -> Itera
     yield look_at("form", written.wrong_form)
     rows = written.rows()
     for entry in content["promises"]:
-        look = partial(wrong_promise_by, lambda p: rows.reached(p.columns, in_people=False), entry)
+        look = partial(
+            wrong_promise_by, lambda said: rows.reached(said["columns"], in_people=False), entry
+        )
         yield look_at(str(entry["key"]), look)
     yield look_at("not_promised", lambda: wrong_not_promised(content))
     yield look_at("people", lambda: _wrong_people(rows, folder, content))

@@ -30,7 +30,7 @@ from tamis.publish.layout import (
     RELEASE,
     SECRETS,
 )
-from tamis.publish.manifest import Bound, ReleaseFile, manifest, promise_entry, with_bounds
+from tamis.publish.manifest import Bound, ReleaseFile, manifest, with_bounds
 from tamis.publish.promises import not_promised
 from tamis.publish.secret_groups import numbered_secrets
 from tamis.publish.summarise import AGAIN, summarise
@@ -275,7 +275,7 @@ def _manifest(
     )
     content["file"]["rows"] = large.rows
     content["promises"] = [
-        promise_entry(found.promise, large.shape.unit, found.measured)
+        {**found.promise.to_dict(large.shape.unit), "measured": found.measured}
         | {
             "rows_measured": rows.reached(found.promise.columns, in_people=False),
             "recount": "private" if large.who else "file",
@@ -306,7 +306,7 @@ def _not_promised(found: LargeOutcome, exposure: ExposureFacts | None) -> list[s
     outcome = found.outcome
     assert exposure is not None
     return not_promised(
-        [found.promise],
+        [found.promise.to_dict(outcome.table.unit)],
         outcome.table.unit,
         alone=(exposure["everything"]["k"] or 0) < outcome.settings.k,
         sensitive_released=outcome.table.sensitive == outcome.table.target,
