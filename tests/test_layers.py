@@ -178,6 +178,27 @@ def test_what_verifies_a_release_is_not_what_chose_it():
     assert len(seen) > 5
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["stated", "publish.verify", "publish.checks", "publish.secret_groups", "scale.verifying"],
+)
+def test_what_counts_again_never_asks_a_requirement(name):
+    assert "require" not in {package(m) for m in imported(modules()[f"tamis.{name}"])}
+
+
+def test_requirements_take_words_alone_from_what_verifies():
+    """Else a mistake in a definition would be made twice, and nobody would see it."""
+    taken = {
+        alias.name
+        for name, tree in modules().items()
+        if name.startswith("tamis.require")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module == "tamis.stated"
+        for alias in node.names
+    }
+    assert taken == {"sentence", "MOST_ABSENCES"}
+
+
 def test_publishing_imports_no_learner_and_no_attacker():
     """Records that were measured before may be named; what measures them is behind `analyse`."""
     found = {

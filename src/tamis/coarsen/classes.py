@@ -404,16 +404,19 @@ def grouped_at(rows: CodedRows, levels: Levels, asked: Requirements) -> LatticeN
     people = rows.people_in(class_of, classes, sizes)
     counts = NodeCounts(people, rows=rows, class_of=class_of)
     doomed, suppressed = np.zeros(classes, np.bool_), np.zeros(classes, np.bool_)
-    fewest = np.zeros(classes)
+    fewest: Floats | int = 0
     for each in asked.by_group:
         figures = each.figures(counts)
         breaking = each.is_short(figures)
         doomed |= each.infeasible(counts, breaking)
         suppressed |= breaking
-        fewest = np.maximum(fewest, each.rows_lost(counts, figures))
+        lost = each.rows_lost(counts, figures)
+        fewest = np.maximum(fewest, lost) if isinstance(lost, np.ndarray) else fewest
     suppressed |= doomed
     # A person in two parts of a class counts in both: then a split may save all.
-    stray = 0 if rows.people is not None else int(fewest[~doomed].sum())
+    stray = 0
+    if rows.people is None and isinstance(fewest, np.ndarray):
+        stray = int(fewest[~doomed].sum())
     if asked.of_all and not suppressed.all():
         suppressed |= not asked.of_all.met(replace(counts, leaving=~suppressed))
     return LatticeNode(tuple(levels), class_of, sizes, doomed, suppressed, stray, rows.register)

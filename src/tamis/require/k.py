@@ -62,6 +62,9 @@ class KAnonymity(Requirement):
     def figures(self, counts: ClassCounts) -> Floats:
         return counts.people
 
+    def is_short(self, figures: Any) -> Any:
+        return figures < self.k  # whole numbers need no rounding, and searches ask this most
+
     def stated(self) -> dict[str, Any]:
         return {"at_least": self.k}
 
