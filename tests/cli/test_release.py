@@ -82,6 +82,8 @@ def test_a_table_becomes_a_verified_release(run, made, tmp_path):
     code, said, _ = run("verify", out)
     assert code == 0
     assert "matches its manifest" in said
+    assert "People who look alike were counted again." in said
+    assert "k_anonymity" not in said
     checked = json.loads(run("verify", out, "--json").out)
     assert checked["verified"] is True
     assert checked["exposure"]["total"] == 400

@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import MISSING, fields
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
@@ -15,9 +16,11 @@ import pytest
 from tamis.cli.release.run import Request
 from tamis.cli.table_source import TableSource
 from tamis.datasets import stays
+from tamis.publish.check_words import CHECK_WORDS
+from tamis.publish.promises import unique_words
 from tamis.publish.verify import verify
-from tamis.serve import PASSING, SERVED
-from tamis.serve.pages import CHECK_WORDS, singling_sets
+from tamis.serve import PASSING, SERVED, pages
+from tamis.serve.pages import singling_sets
 from tamis.serve.releasing import learnt_groups
 from tamis.serve.steps import DEMO
 from tamis.settings import Settings
@@ -75,6 +78,36 @@ def test_a_dropped_file_is_kept_where_that_is_asked_and_replaces_nothing(server:
     before = kept.read_bytes()
     assert "already" in json.loads(dropped(server, "mine.csv", "yes"))["error"]
     assert kept.read_bytes() == before
+
+
+def test_the_footer_says_which_copies_stay(server: Server):
+    dropped(server, "kept.csv", "yes")
+    footer = server.ask("/", cookie=server.enter()).text.partition("<footer>")[2]
+    assert "tables that you dropped in are removed" in footer
+    assert f"<code>{server.folder / 'kept.csv'}</code>" in footer
+
+
+def test_formats_that_the_pages_do_not_take_are_named_with_what_to_do(server: Server):
+    page = server.ask("/", cookie=server.enter()).text
+    for named in ("CSV", "Parquet", "Feather", "SPSS", ".svm", ".basket", "--long"):
+        assert named in page
+
+
+@pytest.mark.parametrize(("unique", "words"), [(549, "549 of 600 people are like nobody"), (0, "")])
+def test_who_is_like_nobody_else_is_in_the_headline(unique: int, words: str):
+    exposure: Any = {"unit": "people", "asked": 5, "total": 600, "everything": {"k": 1}}
+    exposure["everything"]["unique"] = unique
+    said = unique_words(exposure)
+    assert said.startswith(words)
+    assert bool(said) == bool(words)
+    last: dict[str, Any] = {"name": "a", "out": "b", "config": "c", "unique": said}
+    last |= dict.fromkeys(("alone", "checks", "claims", "not_checked"), ())
+    project = SimpleNamespace(address=str, name="t", is_audited=True, is_compared=True)
+    given: dict[str, Any] = dict.fromkeys(("here", "error", "command", "form", "archive"), "")
+    page = pages.page("published", project=project, last=last, **given, kept=True, config=False)
+    heading = bytes(page.body).decode().partition("<h1>")[2].partition("</h1>")[0]
+    assert heading.startswith("Published and verified")
+    assert words in heading
 
 
 @pytest.mark.parametrize(("served", "named"), [("1", True), (PASSING, False)])

@@ -189,6 +189,9 @@ def test_the_whole_way_on_the_demo_table_by_keyboard(
     page.keyboard.press("ControlOrMeta+a")
     page.keyboard.type("7")
     assert "at least 7 people" in page.locator("#words").inner_text()
+    # Until the command says so too, it is marked and cannot be copied.
+    page.locator(".command pre[aria-busy=false]").wait_for()
+    assert "--k=7" in page.locator("#command").inner_text()
     looked_at(page, "4-limits")
     press(page, page.get_by_text("More limits and choices"))
     press(page, page.get_by_label(METHODS["front"].asked), "Space")  # the others take their time

@@ -46,7 +46,10 @@ def verify(
     if quiet:
         return
     out = console()
-    out.print(printable(f"{folder} matches its manifest: {', '.join(counted)}."), markup=False)
+    out.print(printable(f"{folder} matches its manifest."), markup=False)
+    for check in found.checks:
+        if not check.uncounted:
+            out.print(f"  {check.words}", markup=False)
     for words in (*found.claims, *found.alone, *found.not_checked):
         out.print(printable(words), markup=False)
     if not found.private:

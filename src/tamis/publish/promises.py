@@ -233,6 +233,12 @@ def everything_words(exposure: ExposureFacts) -> str:
     return f"In all released columns together, {_crowd(exposure['everything'], exposure)}."
 
 
+def unique_words(exposure: ExposureFacts) -> str:
+    """Who is like nobody else in all released columns, for a headline; empty where nobody is."""
+    everything = exposure["everything"]
+    return "" if everything["unique"] == 0 else _crowd(everything, exposure)
+
+
 def alike_words(alike: Alike, column: str, exposure: ExposureFacts) -> str:
     """In how many groups everybody shares a value; empty where no known column is released."""
     if not exposure["known"]["columns"]:

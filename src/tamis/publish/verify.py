@@ -15,6 +15,7 @@ from tamis.catalogue.methods import RECORDED
 from tamis.errors import CannotMeet, InputError, listed, plural
 from tamis.formulas import safe_names, undone, unguarded
 from tamis.notebook import in_short
+from tamis.publish.check_words import CHECK_WORDS
 from tamis.publish.checks import measure, unlike_a_table, wrong_exposure, wrong_known
 from tamis.publish.contradictions import contradiction
 from tamis.publish.form import with_types, wrong_dictionary, wrong_form
@@ -74,6 +75,11 @@ class Check:
     @property
     def holds(self) -> bool:
         return not self.wrong
+
+    @property
+    def words(self) -> str:
+        """What was checked, as a sentence."""
+        return CHECK_WORDS[self.name]
 
 
 @dataclass(frozen=True)

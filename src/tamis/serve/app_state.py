@@ -38,6 +38,8 @@ class AppState:
     """What was last begun for a table or a check, by its address."""
     typed: dict[str, str] = field(default_factory=dict)
     """By the table's address: the configuration that a form stands for, before it is sent."""
+    copies: list[Path] = field(default_factory=list)
+    """Dropped files that the person asked to keep: they outlive the server."""
     workers: list[Worker] = field(default_factory=list)
     releasing: tuple[str, Worker] | None = None
     """The table that is being compared, or was last, and its process."""

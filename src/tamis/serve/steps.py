@@ -61,8 +61,10 @@ def state_of(request: Request) -> AppState:
 
 def show(state: AppState, template: str, /, **content: Any) -> Response:
     """A page, with what every page needs."""
-    known = {"project": None, "here": "", "error": "", "command": "", "config": False}
-    return page(template, **known | content, form=state.keys.form, kept=state.workspace.kept)
+    known: dict[str, Any] = {"project": None, "here": "", "error": "", "command": ""}
+    known |= {"config": False, "form": state.keys.form}
+    known |= {"kept": state.workspace.kept, "copies": state.copies}
+    return page(template, **known | content)
 
 
 def step(answer: Step) -> Handler:
@@ -183,6 +185,7 @@ async def _receive_to_keep(state: AppState, request: Request, name: str) -> Proj
             f"there is a file {path} already; open it by its path, or rename the one that you drop"
         )
     await receive_file(request, path)
+    state.copies.append(path)
     return state.add_table(str(path), name)
 
 

@@ -25,7 +25,7 @@ from tamis.errors import InputError, TamisError, TamisWarning
 from tamis.files import written
 from tamis.publish.bundle import refuse_existing, written_release
 from tamis.publish.layout import NAME, read_json
-from tamis.publish.promises import exposure_words
+from tamis.publish.promises import exposure_words, unique_words
 from tamis.publish.verify import verify
 from tamis.read import format_of, read_table
 from tamis.read.guesses import ColumnGuess, guess_columns
@@ -186,6 +186,7 @@ def write_shown(outcome: Outcome, out: str | Path) -> None:
     shown = {
         "examples": None if drawn else example_rows(outcome.table, outcome.release, leave),
         "alone": exposure_words(exposure, outcome.table.target) if exposure else [],
+        "unique": unique_words(exposure) if exposure else "",
     }
     with written(shown_of(out)) as file:
         file.write_text(json.dumps(shown), encoding="utf-8")
@@ -246,6 +247,7 @@ def hand_over(
     with written_release(out, force=force) as copy:
         shutil.copytree(draft, copy, dirs_exist_ok=True)
         found = verify(copy)
+    exposure = found.manifest.get("exposure")
     with written(beside) as file:
         file.write_text(config, encoding="utf-8")
         file.chmod(0o600)
@@ -255,6 +257,7 @@ def hand_over(
         "checks": [check.name for check in found.checks],
         "claims": list(found.claims),
         "alone": found.alone,
+        "unique": unique_words(exposure) if exposure else "",
         "not_checked": found.not_checked,
     }
 

@@ -12,6 +12,7 @@ from tamis.publish.figures import percent
 
 if TYPE_CHECKING:
     from tamis.analyse import Analysis
+    from tamis.evaluate.scorecard import Row
     from tamis.flow import Outcome
     from tamis.unique_counts import ExposureFacts
 
@@ -97,10 +98,22 @@ def print_front(outcome: Outcome) -> None:
         )
     say = console()
     say.print(lines)
+    if _is_any_beaten(front):
+        say.print(
+            "The list comes from the rows used to choose, the figures from rows never used before, "
+            "so that they flatter none: a release that is behind another here is about as good."
+        )
     say.print(
         "Nothing was published; take one by its name with --choose-release NAME, or choose with "
         "--caution, --min-kept or --max-told."
     )
+
+
+def _is_any_beaten(front: Sequence[Row]) -> bool:
+    """Whether a listed release is no better than another in either figure, and worse in one."""
+    shown = [(row.value("kept") or 0.0, -(row.value("told") or 0.0)) for row in front]
+    points = [tuple(round(figure, 3) for figure in each) for each in shown]
+    return any(a != b and a[0] <= b[0] and a[1] <= b[1] for a in points for b in points)
 
 
 def words(outcome: Outcome, analysis: Analysis) -> list[str]:

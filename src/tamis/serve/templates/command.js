@@ -1,8 +1,16 @@
 // The command line below a form says what the form says now, also before it is sent.
 const line = document.getElementById("command");
+const box = line?.closest("pre");
+const copy = document.querySelector('[data-copy="command"]');
 for (const form of line ? document.querySelectorAll("form[data-command]") : []) {
   let waiting;
   let asked = 0;
+
+  // What the form no longer says is never shown as if it did, nor copied.
+  function wait(busy) {
+    box.setAttribute("aria-busy", String(busy));
+    copy.disabled = busy;
+  }
 
   async function renew() {
     const mine = ++asked;
@@ -14,7 +22,9 @@ for (const form of line ? document.querySelectorAll("form[data-command]") : []) 
       });
       const { command } = await answer.json();
       // A form that is not complete yet has no command; an answer that was overtaken is not shown.
-      if (command && mine === asked) show(command);
+      if (!command || mine !== asked) return;
+      show(command);
+      wait(false);
     } catch {
       // Without the server there is nothing newer to show.
     }
@@ -32,8 +42,9 @@ for (const form of line ? document.querySelectorAll("form[data-command]") : []) 
   }
 
   const soon = () => {
+    wait(true);
     clearTimeout(waiting);
-    waiting = setTimeout(renew, 300);
+    waiting = setTimeout(renew, 100);
   };
   form.addEventListener("input", soon);
   form.addEventListener("change", soon);
