@@ -126,6 +126,16 @@ def fewest_digits(low: float, high: float, near: float, *, fives: bool = False) 
     return float(exact)
 
 
+def all_whole(values: Floats) -> bool:
+    """Whether all numbers that are present are whole, and few enough digits long to count by ones.
+
+    >>> all_whole(np.array([3.0, np.nan])), all_whole(np.array([3.5])), all_whole(np.array([]))
+    (True, False, False)
+    """
+    present = values[~np.isnan(values)]
+    return bool(len(present) and (present == np.rint(present)).all() and abs(present).max() < 1e15)
+
+
 _WAYS = (ROUND_FLOOR, ROUND_CEILING)
 
 

@@ -64,6 +64,7 @@ def test_ages_get_intervals_that_people_use():
         "width": [5, 5, 5, 10, 10, 20],
         "bottom": [20, 25, 30, 30, 40, 40],
         "top": [90, 90, 85, 85, 70, 70],
+        "whole": True,
     }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,9 @@ from hypothesis import strategies as st
 
 from tamis.coarsen.ladder import FORMS as FORM_CLASSES
 from tamis.coarsen.ladder import Ladder
-from tamis.publish.labels import STATED, wrong_bounds, wrong_labels
-from tamis.publish.manifest import Bound, stated, with_bounds
+from tamis.coarsen.ladder_sources import draft_ladder
+from tamis.publish.labels import STATED, labels_of, wrong_bounds, wrong_labels
+from tamis.publish.manifest import Bound, stated, stated_coarsening, with_bounds
 from tamis.publish.shape import MANIFEST, _wrong
 from tamis.release import Coarsening
 
@@ -37,6 +39,49 @@ def test_what_a_ladder_makes_is_a_rung_of_what_is_stated(values, description, le
     said = stated(Coarsening(description, level), column, k=1)
     cells = Ladder.from_dict("x", description).apply(column, level)
     assert not wrong_labels(cells, said)
+
+
+WHOLE = (
+    {"width": [5, 10], "bottom": -50, "top": 90, "whole": True},
+    {"width": [200, 1000], "whole": True},
+    {"cuts": [[-300, 0, 1, 17], [0]], "whole": True},
+    {"cuts": [[-20_000, 5000, 55_000], [5000]], "whole": True},
+)
+
+
+@given(
+    st.lists(st.integers(-30_000, 90_000) | st.integers(-60, 100), min_size=1, max_size=30),
+    st.sampled_from(WHOLE),
+    st.sampled_from([1, 2]),
+)
+def test_labels_of_whole_numbers_are_read_as_they_were_meant(values, description, level):
+    column = pl.Series("x", values, dtype=pl.Int64)
+    ladder, form = Ladder.from_dict("x", description), Coarsening(description, level)
+    said, cells = stated(form, column, k=1), ladder.apply(column, level)
+    assert not wrong_labels(cells, said)
+    for low, high, value in zip(*ladder.bounds(cells, level), values):
+        assert (-inf if low is None else low) <= value < (inf if high is None else high)
+    # Whoever has the manifest alone writes the same labels, and knows whose they are.
+    alone = stated_coarsening(said)
+    assert Ladder.from_dict("x", alone.ladder).apply(column, 1).to_list() == cells.to_list()
+    assert labels_of(column, cells.unique().to_list(), said) == cells.to_list()
+    frame, bounds = with_bounds(cells.to_frame(), {"x": form})
+    for name, bound in bounds.items():
+        assert not wrong_bounds(cells, frame[name], bound.end, said)
+
+
+def test_whole_numbers_are_named_by_their_ends_and_amounts_by_round_ones():
+    ages = draft_ladder(pl.Series("age", [age for age in range(20, 95) for _ in range(9)]))
+    assert {"25 to 29", "90 or more"} <= set(ages.apply(pl.Series([27, 93]), 1))
+    wages = draft_ladder(pl.Series("wage", [1000 * at for at in range(20, 95) for _ in range(9)]))
+    assert "25000 to under 30000" in set(wages.apply(pl.Series([27_000, 93_000]), 1))
+    assert not [label for label in wages.apply(pl.Series([0, 99_999]), 1) if "9" * 3 in label]
+
+
+@pytest.mark.parametrize("said", [{"width": 10, "whole": True}, {"cuts": [40, 50], "whole": True}])
+@pytest.mark.parametrize("cell", ["40 to 48", "41 to 49", "[40, 50)", "40 to", "forty"])
+def test_a_label_that_no_whole_numbers_have_is_wrong(cell, said):
+    assert wrong_labels(pl.Series([cell]), said)
 
 
 @pytest.mark.parametrize("level", [1, 2, 3])

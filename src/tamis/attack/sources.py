@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from tamis.attack.inference import Alter
 from tamis.binary.records import BinaryTable, binarise
 from tamis.catalogue.methods import METHODS, Stated
+from tamis.coarsen.intervals import whole_bounds
 from tamis.coarsen.ladder import NOTHING, Ladder, described_level
 from tamis.coarsen.local import MISSING
 from tamis.coarsen.value_groups import plain_text
@@ -171,6 +172,9 @@ def _inside(value: Any, label: str) -> bool:
     if found := _BEYOND.match(label):
         end = float(found[2])
         return value < end if found[1] == "<" else value >= end
+    if (whole := whole_bounds(label)) is not None:
+        low, high = whole
+        return (low is None or low <= value) and (high is None or value < high)
     return False
 
 

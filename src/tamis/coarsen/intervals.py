@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from fractions import Fraction
@@ -32,8 +32,11 @@ _EPOCH = date(1970, 1, 1).toordinal() - 1
 _BETWEEN = re.compile(r"\[(.+), (.+)\)")
 _INCLUSIVE = "which contain their lower end and not their upper one"
 _OPEN = re.compile(r"(<|>=) (.+)")
-_BOTH = re.compile(r"(-?\d+)(?: to (-?\d+))?")
+_BOTH = re.compile(r"(-?\d+)(?: to (under )?(-?\d+))?")
 _HALF = re.compile(r"(-?\d+) or (less|more)")
+_UNDER = re.compile(r"under (-?\d+)")
+LARGE = 10_000
+"""From here on, whole numbers are mostly amounts, and "under 55000" says more than "54999"."""
 UNITS = ("hour", "day", "month", "quarter", "year", "decade")
 """From fine to coarse; each nests in the next."""
 
@@ -45,27 +48,45 @@ class _Ranges:
     has_groups: ClassVar[bool] = False
     dated: bool | None
     """Whether the ends are dates; `None` if they fit numbers and dates alike."""
+    whole: bool = False
+    """Whether the numbers are whole: labels then have both their ends."""
 
     def ends(self, at: Floats, step: int) -> tuple[Floats, Floats]:
         """Lower and upper end of the interval around each point; NaN where there is none."""
         raise NotImplementedError
 
     def labels(self, values: pl.Series, step: int) -> pl.Series:
-        """Texts such as ``[40, 50)``, ``< 20`` and ``>= 90``."""
+        """Texts such as ``[40, 50)``, ``< 20`` and ``>= 90``; of whole numbers ``40 to 49``."""
         at = on_axis(values, self.dated)
         lower, upper = self.ends(at, step)
         _, first, place = np.unique(lower, return_index=True, return_inverse=True)
         written = _day if values.dtype.is_temporal() else _number
         ends = zip(lower[first].tolist(), upper[first].tolist())
-        texts = pl.Series([self.label(*both, written) for both in ends], dtype=pl.String)
-        return texts.gather(place)
+        texts = [self.label(*both, written, step) for both in ends]
+        return pl.Series(texts, dtype=pl.String).gather(place)
 
-    def label(self, lower: float, upper: float, written: Any) -> str | None:
+    def label(self, lower: float, upper: float, written: Any, step: int) -> str | None:
         """How an interval is written; `None` for what is missing."""
-        return _label(lower, upper, written)
+        if not self.whole or math.isnan(lower):
+            return _label(lower, upper, written)
+        return _whole_label(lower, upper, self.is_large(step))
+
+    def is_large(self, step: int) -> bool:
+        """Whether whole numbers are so large that a label says where the next interval begins.
+
+        By the step alone, which is all that a manifest states: every reader of it writes the same.
+        """
+        return False
+
+    def inclusion(self, step: int) -> str:
+        """Which of their ends the intervals contain, in words."""
+        both = self.whole and not self.is_large(step)
+        return "which contain both their ends" if both else _INCLUSIVE
 
     def bounds(self, label: str, step: int) -> Bounds | None:
         """What a label such as ``[40, 50)`` says; `None` if it is not written so."""
+        if self.whole:
+            return whole_bounds(label)
         try:
             if found := _BETWEEN.fullmatch(label):
                 return _end(found[1]), _end(found[2])
@@ -85,15 +106,16 @@ class Cuts(_Ranges):
     ['< 20', '[40, 60)', '>= 60']
     >>> Cuts(((0, 1, 60),), whole=True).labels(pl.Series([0, 40, 61]), 1).to_list()
     ['0', '1 to 59', '60 or more']
+    >>> Cuts(((20_000, 55_000),), whole=True).names(1)
+    ['under 20000', '20000 to under 55000', '55000 or more']
     """
 
     cuts: tuple[tuple[float, ...], ...]
     dated: bool | None = False
     whole: bool = False
-    """Whether the numbers are whole: labels then have both their ends."""
 
     def __post_init__(self) -> None:
-        if self.whole and (self.dated or any(c != int(c) for level in self.cuts for c in level)):
+        if self.whole and (self.dated or not _are_whole(itertools.chain(*self.cuts))):
             raise InputError("with whole = true, cuts must be whole numbers")
         for number, level in enumerate(self.cuts, start=1):
             if not level or list(level) != sorted(set(level)):
@@ -106,9 +128,7 @@ class Cuts(_Ranges):
         only_words(description, ("cuts", "whole"))
         levels = as_levels(description["cuts"], "cuts")
         dates, plain = _points([end for level in levels for end in level], "cuts")
-        lengths, whole = iter(plain), description.get("whole", False)
-        if not isinstance(whole, bool):
-            raise InputError("whole must be true or false")
+        lengths, whole = iter(plain), _is_said_whole(description)
         return cls(tuple(tuple(next(lengths) for _ in level) for level in levels), dates, whole)
 
     def to_dict(self) -> dict[str, Any]:
@@ -120,35 +140,16 @@ class Cuts(_Ranges):
     def steps(self) -> int:
         return len(self.cuts)
 
-    def words(self, step: int) -> str:
-        ends = "which contain both their ends" if self.whole else _INCLUSIVE
-        return f"intervals between cuts, {ends}"
+    def is_large(self, step: int) -> bool:
+        return any(abs(cut) >= LARGE for cut in self.cuts[step - 1])
 
-    def label(self, lower: float, upper: float, written: Any) -> str | None:
-        """How an interval is written; of whole numbers with both its ends."""
-        if not self.whole or math.isnan(lower):
-            return _label(lower, upper, written)
-        if math.isinf(lower):
-            return f"{_number(upper - 1)} or less"
-        if math.isinf(upper):
-            return f"{_number(lower)} or more"
-        last = _number(upper - 1)
-        return last if upper - lower == 1 else f"{_number(lower)} to {last}"
+    def words(self, step: int) -> str:
+        return f"intervals between cuts, {self.inclusion(step)}"
 
     def names(self, step: int) -> list[str]:
         """What the intervals of a step are called, the lowest first."""
         ends = itertools.pairwise([-math.inf, *self.cuts[step - 1], math.inf])
-        return [str(self.label(*both, _day if self.dated else _number)) for both in ends]
-
-    def bounds(self, label: str, step: int) -> Bounds | None:
-        if not self.whole:
-            return super().bounds(label, step)
-        if found := _BOTH.fullmatch(label):
-            return float(found[1]), float(found[2] or found[1]) + 1
-        if found := _HALF.fullmatch(label):
-            end = float(found[1])
-            return (None, end + 1) if found[2] == "less" else (end, None)
-        return None
+        return [str(self.label(*both, _day if self.dated else _number, step)) for both in ends]
 
     def ends(self, at: Floats, step: int) -> tuple[Floats, Floats]:
         edges = np.array([-np.inf, *self.cuts[step - 1], np.inf])
@@ -215,14 +216,21 @@ class Widths(_Ranges):
     ['[40, 45)', '>= 90']
     >>> Widths((5, 5), top=(90, 80)).labels(pl.Series([43, 95]), 2).to_list()
     ['[40, 45)', '>= 80']
+    >>> Widths((5,), top=90, whole=True).labels(pl.Series([43, 95]), 1).to_list()
+    ['40 to 44', '90 or more']
     """
 
     widths: tuple[float, ...]
     bottom: LevelEnd = None
     top: LevelEnd = None
     dated: bool | None = None
+    whole: bool = False
 
     def __post_init__(self) -> None:
+        ends = (at if isinstance(at, tuple) else (at,) for at in (self.bottom, self.top))
+        points = [at for at in itertools.chain(self.widths, *ends) if at is not None]
+        if self.whole and (self.dated or not _are_whole(points)):
+            raise InputError("with whole = true, widths and ends must be whole numbers")
         if not self.widths or not all(w > 0 and math.isfinite(w) for w in self.widths):
             raise InputError("a width must be a number above 0")
         self._check_ends()
@@ -247,24 +255,31 @@ class Widths(_Ranges):
 
     @classmethod
     def from_dict(cls, description: Mapping[str, Any]) -> Self:
-        only_words(description, ("width", "bottom", "top"))
+        only_words(description, ("width", "bottom", "top", "whole"))
         given = description["width"]
         dates, widths = _points(given if isinstance(given, list | tuple) else [given], "width")
         if dates:
             raise InputError("a width is a number, for dates of days")
-        return cls(tuple(widths), **level_ends(description))
+        return cls(tuple(widths), **level_ends(description), whole=_is_said_whole(description))
 
     def to_dict(self) -> dict[str, Any]:
         written = _day if self.dated else _plain
         ends = {"bottom": self.bottom, "top": self.top}
-        return {"width": [_plain(width) for width in self.widths], **written_ends(ends, written)}
+        return {
+            "width": [_plain(width) for width in self.widths],
+            **written_ends(ends, written),
+            **({"whole": True} if self.whole else {}),
+        }
 
     @property
     def steps(self) -> int:
         return len(self.widths)
 
     def words(self, step: int) -> str:
-        return f"intervals of width {_number(self.widths[step - 1])}, {_INCLUSIVE}"
+        return f"intervals of width {_number(self.widths[step - 1])}, {self.inclusion(step)}"
+
+    def is_large(self, step: int) -> bool:
+        return self.widths[step - 1] >= LARGE / 10
 
     def ends(self, at: Floats, step: int) -> tuple[Floats, Floats]:
         lower, upper = _around(at, _exact(self.widths[step - 1]))
@@ -421,6 +436,46 @@ def _label(lower: float, upper: float, written: Any) -> str | None:
     if math.isinf(upper):
         return f">= {written(lower)}"
     return f"[{written(lower)}, {written(upper)})"
+
+
+def _whole_label(lower: float, upper: float, large: bool) -> str:
+    """How an interval of whole numbers is written."""
+    if math.isinf(lower):
+        return f"under {_number(upper)}" if large else f"{_number(upper - 1)} or less"
+    if math.isinf(upper):
+        return f"{_number(lower)} or more"
+    if upper - lower == 1:
+        return _number(lower)
+    end = f"under {_number(upper)}" if large else _number(upper - 1)
+    return f"{_number(lower)} to {end}"
+
+
+def whole_bounds(label: str) -> tuple[float | None, float | None] | None:
+    """What a label of whole numbers says; `None` if it is not written so.
+
+    >>> whole_bounds("40 to 44"), whole_bounds("55000 to under 70000"), whole_bounds("under 9")
+    ((40.0, 45.0), (55000.0, 70000.0), (None, 9.0))
+    """
+    if found := _BOTH.fullmatch(label):
+        last = float(found[3] or found[1])
+        return float(found[1]), last if found[2] else last + 1
+    if found := _HALF.fullmatch(label):
+        end = float(found[1])
+        return (None, end + 1) if found[2] == "less" else (end, None)
+    if found := _UNDER.fullmatch(label):
+        return None, float(found[1])
+    return None
+
+
+def _are_whole(points: Iterable[float]) -> bool:
+    return all(point == int(point) for point in points)
+
+
+def _is_said_whole(description: Mapping[str, Any]) -> bool:
+    whole = description.get("whole", False)
+    if not isinstance(whole, bool):
+        raise InputError("whole must be true or false")
+    return whole
 
 
 def _plain(number: float) -> int | float:

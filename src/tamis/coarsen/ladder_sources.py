@@ -42,7 +42,7 @@ from tamis.coarsen.value_groups import (
     plain_text,
     unlisted_label,
 )
-from tamis.cuts import K, People, fewest_digits, quantile_cuts
+from tamis.cuts import K, People, all_whole, fewest_digits, quantile_cuts
 from tamis.errors import InputError, listed, plural
 from tamis.read.text import file_at, read_bytes, read_utf8
 from tamis.table import Table, bare, kind_of
@@ -109,8 +109,8 @@ def draft_ladder(column: pl.Series, k: int = K, people: People | None = None) ->
     >>> draft_ladder(pl.Series("zip", ["01000", "01010", "75011"]), k=1).to_dict()
     {'keep': [4, 3, 2, 1]}
     >>> draft_ladder(pl.Series("age", range(18, 90)), k=5).to_dict()
-    {'width': [5, 5, 10, 10, 20], 'bottom': [25, 30, 30, 40, 40], 'top': [85, 80, 80, 70, 70]}
-    """
+    {'width': [5, 5, 10, 10, 20], 'bottom': [25, 30, 30, 40, 40], 'top': [85, 80, 80, 70, 70], 'whole': True}
+    """  # noqa: E501
     cells = bare(column)
     present = cells.is_not_null()
     whose = None if people is None else people[present.to_numpy()]
@@ -209,11 +209,14 @@ def _intervals(values: Values, k: int, people: People | None) -> Form:
     # Mirrored, since an interval here contains its lower end, and there its upper one.
     found = reversed(quantile_cuts(-values, PARTS, k=k, people=people))
     cuts = [_plain_cut(-cut, values) for cut in found]
+    whole = all_whole(values)
+    # Between whole numbers, a cut is as good at the next whole one.
+    cuts = [float(np.ceil(cut)) for cut in cuts] if whole else cuts
     levels = []
     while cuts and len(cuts) + 1 < len(np.unique(values)):
         levels.append(tuple(cuts))
         cuts = cuts[1::2]
-    return Cuts(tuple(levels)) if levels else _NO_STEPS
+    return Cuts(tuple(levels), whole=whole) if levels else _NO_STEPS
 
 
 def _plain_cut(cut: float, values: Values) -> float:
@@ -263,7 +266,7 @@ def _closing_in(
                 levels.append((width, *edges))
     widths, *ends = zip(*levels)
     bottom, top = (end if len(set(end)) > 1 else end[0] for end in ends)
-    return Widths(widths, bottom=bottom, top=top, dated=False)
+    return Widths(widths, bottom=bottom, top=top, dated=False, whole=all_whole(values))
 
 
 def _tails(
@@ -378,12 +381,13 @@ def drawn_in(ladder: Ladder, level: int, cells: pl.Series) -> dict[str, Any] | N
         ).to_dict()
     if isinstance(form, Cuts) and not form.dated:
         at = np.unique(present.cast(pl.Float64).to_numpy())
-        near = {c: _drawn_cut(c, at) for level in form.cuts for c in level if at[0] < c <= at[-1]}
+        drawn = _drawn_whole_cut if form.whole else _drawn_cut
+        near = {c: drawn(c, at) for level in form.cuts for c in level if at[0] < c <= at[-1]}
         levels = [tuple(dict.fromkeys(near[c] for c in cuts if c in near)) for cuts in form.cuts]
         # Levels keep their numbers: one that has lost all its cuts is as the one before.
         for number in range(1, len(levels)):
             levels[number] = levels[number] or levels[number - 1]
-        return Cuts(tuple(levels)).to_dict()
+        return Cuts(tuple(levels), whole=form.whole).to_dict()
     return ladder.to_dict()
 
 
@@ -393,6 +397,12 @@ def _drawn_cut(cut: float, values: Values) -> float:
     return fewest_digits(
         float(np.nextafter(below, np.inf)), float(np.nextafter(above, np.inf)), cut
     )
+
+
+def _drawn_whole_cut(cut: float, values: Values) -> float:
+    """The same of whole numbers: a whole one."""
+    below, above = float(values[values < cut].max()), float(values[values >= cut].min())
+    return fewest_digits(below + 1, above + 1, cut)
 
 
 SEPARATORS = (";", "\t", "|", ",")

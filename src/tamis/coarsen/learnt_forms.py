@@ -27,7 +27,7 @@ from tamis.coarsen.intervals import Cuts
 from tamis.coarsen.value_groups import plain_text
 from tamis.coarsen.value_order import order_of
 from tamis.coding import as_floats
-from tamis.cuts import fewest_digits, populous, rounded_cuts
+from tamis.cuts import all_whole, fewest_digits, populous, rounded_cuts
 from tamis.errors import InputError
 from tamis.learn.coded_table import CODES, RARE, Codes
 from tamis.learn.columns import Coding
@@ -126,7 +126,7 @@ class FinestForm:
         cls, every: Floats, values: Floats, codes: Codes, k: int, people: People | None
     ) -> FinestForm:
         cuts = _number_cuts(values, codes, k, people)
-        if _whole(every):
+        if all_whole(every):
             return cls(
                 tuple(dict.fromkeys(_cut_between(every, cut, True) for cut in cuts)), whole=True
             )
@@ -451,12 +451,6 @@ def _digits(number: float) -> int:
     """
     digits = f"{abs(number):.15g}".replace(".", "").strip("0")
     return max(1, 2 * len(digits) - digits.endswith("5"))
-
-
-def _whole(values: Floats) -> bool:
-    """Whether all numbers are whole, and few enough digits long to count by ones."""
-    present = values[~np.isnan(values)]
-    return bool(len(present) and (present == np.rint(present)).all() and abs(present).max() < 1e15)
 
 
 def _together(names: Sequence[str], rest: bool) -> str:

@@ -34,6 +34,8 @@ from tamis.table_file import MOMENT
 READ_BINS = "a class ends at its cut and includes it"
 """How the classes of a target of numbers are read."""
 _HALF_OPEN = "[a, b) means from a up to but not including b"
+_BOTH_ENDS = "a to b means from a to b, both included"
+_UNDER = "a to under b means from a up to but not including b"
 Interval = tuple[float, float]
 Fits = Callable[[str], bool]
 Labels = list[str | None] | None
@@ -91,7 +93,9 @@ class StatedCuts(StatedForm):
 
     @property
     def read(self) -> str:
-        return "a to b means from a to b, both included" if self._whole else _HALF_OPEN
+        if not self._whole:
+            return _HALF_OPEN
+        return _UNDER if any(abs(cut) >= 10_000 for cut in self.said["cuts"]) else _BOTH_ENDS
 
     @property
     def points(self) -> list[Any]:
@@ -118,8 +122,25 @@ class StatedWidth(StatedForm):
         "width": is_finite_number,
         "bottom?": is_point,
         "top?": is_point,
+        "whole?": one_of(True),
     }
-    read = _HALF_OPEN
+
+    @property
+    def _whole(self) -> bool:
+        return self.said.get("whole") is True
+
+    @property
+    def read(self) -> str:
+        if not self._whole:
+            return _HALF_OPEN
+        return _UNDER if self.said["width"] >= 1000 else _BOTH_ENDS
+
+    def ends(self, label: str) -> Interval | None:
+        return (_whole_ends if self._whole else _ends)(label)
+
+    def labels_of(self, values: pl.Series, labels: list[str], form: Any) -> Labels:
+        read = _whole_ends if self._whole else _ends_or_point
+        return _labels_between(_points(values), labels, read)
 
     def fits(self) -> Fits:
         width = float(self.said["width"])
@@ -128,7 +149,7 @@ class StatedWidth(StatedForm):
         )
 
         def fits(text: str) -> bool:
-            ends = _ends(text)
+            ends = self.ends(text)
             if ends is None:
                 return False
             low, high = ends
@@ -338,7 +359,11 @@ def _whole_ends(text: str) -> Interval | None:
 
     >>> _whole_ends("57 to 62"), _whole_ends("0"), _whole_ends("17 or less"), _whole_ends("< 5")
     ((57.0, 63.0), (0.0, 1.0), (-inf, 18.0), None)
+    >>> _whole_ends("under 55000"), _whole_ends("55000 to under 70000")
+    ((-inf, 55000.0), (55000.0, 70000.0))
     """
+    if found := re.fullmatch(r"(?:(-?[0-9]+) to )?under (-?[0-9]+)", text):
+        return float(found[1] or -inf), float(found[2])
     if found := re.fullmatch(r"(-?[0-9]+)(?: to (-?[0-9]+))?", text):
         return float(found[1]), float(found[2] or found[1]) + 1
     if found := re.fullmatch(r"(-?[0-9]+) or (less|more)", text):
