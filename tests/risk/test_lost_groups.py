@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import polars as pl
 import pytest
@@ -92,3 +94,70 @@ def test_reasons_and_sizes_by_brute_force(seed):
     } == expected
     left = {a for (s, a, _), keep in zip(rows, release.kept) if keep}
     assert {v.value for v in found.values if v.column == "age"} == set(frame["age"]) - left
+
+
+def covered(group, rows):
+    """The classes among the rows that a group names, by its words."""
+    sex, age = group.values.get("sex"), group.values.get("age")
+
+    def is_inside(value):
+        if age is None:
+            return True
+        if age.endswith((" and over", " and under")):
+            end = int(age.split()[0])
+            return value >= end if age.endswith("over") else value <= end
+        first, _, last = age.partition(" to ")
+        return int(first) <= value <= int(last or first)
+
+    return {(s, a) for s, a, _ in rows if s == sex and is_inside(a)}
+
+
+def test_single_years_that_go_for_one_reason_are_one_range_with_what_would_save_it():
+    rows = [("man", age, "no") for age in range(80, 95) for _ in range(15)]
+    rows += [
+        (s, a, i)
+        for s, ages in (("man", range(60, 80)), ("woman", range(60, 95)))
+        for a in ages
+        for i in ("no", "yes") * 5
+    ]
+    frame = dict(zip(("sex", "age", "ill"), map(list, zip(*rows))))
+    found = lost_groups(*trimmed(frame, Anonymity(k=5, l=2)))
+    assert found is not None
+    (group,) = found.groups
+    assert (group.values, group.people) == ({"sex": "man", "age": "80 and over"}, 225)
+    assert (group.reason, group.range_of) == ("l", "age")
+    assert group.saved_without == ("sex", "age")
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_ranges_name_all_who_go_and_nobody_else_by_brute_force(seed):
+    rng = np.random.default_rng(seed)
+    n = 220
+    frame = {
+        "sex": rng.choice(["m", "w"], n).tolist(),
+        "age": rng.integers(20, 34, n).tolist(),
+        "ill": rng.choice(["no", "yes"], n, p=[0.8, 0.2]).tolist(),
+    }
+    found = lost_groups(*trimmed(frame, Anonymity(k=7, l=2)))
+    assert found is not None
+    rows = list(zip(frame["sex"], frame["age"], frame["ill"]))
+    expected = {}
+    for who in {(s, a) for s, a, _ in rows}:
+        secrets = [i for s, a, i in rows if (s, a) == who]
+        if reason := "k" if len(secrets) < 7 else "l" if len(set(secrets)) < 2 else "":
+            expected[who] = (len(secrets), reason)
+    named = [covered(group, rows) for group in found.groups]
+    assert sum(map(len, named)) == len(set().union(*named)) == len(expected)
+    for group, classes in zip(found.groups, named):
+        assert {expected[each][1] for each in classes} == {group.reason}
+        assert sum(expected[each][0] for each in classes) == group.people
+        assert bool(group.range_of) == (len(classes) > 1)
+    # No two ranges of a reason have nothing between them.
+    runs = sorted(
+        (g.values["sex"], min(a for _, a in c), g.reason) for g, c in zip(found.groups, named)
+    )
+    stays = {(s, a) for s, a, _ in rows} - expected.keys()
+    for (sex, low, reason), (other, high, next_reason) in pairwise(runs):
+        if (sex, reason) == (other, next_reason):
+            between = {(s, a) for s, a in {*stays, *expected} if s == sex and low < a < high}
+            assert any(each in stays or expected[each][1] != reason for each in between)

@@ -68,7 +68,7 @@ def lost_group_facts(found: Lost, outcome: Outcome) -> tuple[LostGroupFacts, ...
     """The groups that go, in words."""
     return tuple(
         LostGroupFacts(
-            who=_who(group), people=group.people, why=reason_words(group.reason, outcome)
+            who=_who(group), people=group.people, why=_why(group, outcome)
         )
         for group in found.groups
     )
@@ -76,7 +76,16 @@ def lost_group_facts(found: Lost, outcome: Outcome) -> tuple[LostGroupFacts, ...
 
 def _who(group: LostGroup) -> str:
     values = ", ".join(f"{name}: {value}" for name, value in group.values.items())
-    return values or "all"
+    if not values:
+        return "all"
+    return f"all of {values}" if group.range_of else values
+
+
+def _why(group: LostGroup, outcome: Outcome) -> str:
+    why = reason_words(group.reason, outcome)
+    if not group.range_of:
+        return why
+    return f"{why}. {_remedy(group.range_of, (group.reason,), group.saved_without)}"
 
 
 def lost_group_lines(groups: Sequence[LostGroupFacts], release: Release) -> list[str]:
@@ -100,33 +109,34 @@ def lost_value_warnings(found: Lost, outcome: Outcome) -> list[str]:
     """What disappears from a column altogether, and what would save it; a line for each reason."""
     alike: dict[tuple[str, tuple[str, ...], str], list[LostValue]] = {}
     for each in found.values:
-        alike.setdefault((each.column, each.reasons, _remedy(each)), []).append(each)
-    lines = [_lost_values(values, outcome) for values in alike.values()]
+        remedy = _remedy(each.column, each.reasons, each.saved_without)
+        alike.setdefault((each.column, each.reasons, remedy), []).append(each)
+    lines = [_lost_values(values, remedy, outcome) for (*_, remedy), values in alike.items()]
     if found.more_values:
         lines.append(f"{plural(found.more_values, 'more value')} of fewer people disappear, too.")
     return lines
 
 
-def _lost_values(lost: Sequence[LostValue], outcome: Outcome) -> str:
+def _lost_values(lost: Sequence[LostValue], remedy: str, outcome: Outcome) -> str:
     """That values of one column are gone, for the same reason and with the same remedy."""
     first, *rest = lost
     counted = f"{first.value} ({plural(first.people, *_unit(outcome.release))})"
     counted += "".join(f", {each.value} ({each.people:,})" for each in rest)
     why = "; ".join(reason_words(reason, outcome) for reason in first.reasons)
-    return f"Nobody with {first.column} = {counted} is left: {why}. {_remedy(first)}"
+    return f"Nobody with {first.column} = {counted} is left: {why}. {remedy}"
 
 
-def _remedy(lost: LostValue) -> str:
-    """What would keep a value in the release, as far as one column does."""
-    others = [name for name in lost.saved_without if name != lost.column]
+def _remedy(column: str, reasons: Sequence[str], saved_without: Sequence[str]) -> str:
+    """What would keep a value or range of a column in the release, as far as one column does."""
+    others = [name for name in saved_without if name != column]
     if others:
         return f"They would all stay without, or with a coarser, {listed_as('column', others)}."
-    if lost.column in lost.saved_without:
+    if column in saved_without:
         return (
-            f"They would all stay if {lost.column} were coarser, so that they share a value with "
+            f"They would all stay if {column} were coarser, so that they share a value with "
             "others; write a ladder for it."
         )
-    asked = "a smaller --l, a larger --t" if set(lost.reasons) - {"k", "row"} else "a smaller --k"
+    asked = "a smaller --l, a larger --t" if set(reasons) - {"k", "row"} else "a smaller --k"
     return f"To keep them, choose coarser columns, fewer of them, or {asked}."
 
 

@@ -477,7 +477,10 @@ def wrong_identifiers(
     if like:
         name, why = next(iter(like.items()))
         more = f", as do {len(like) - 1} more" if len(like) > 1 else ""
-        return f"column {name!r} ({why}) could identify people{more}, and has no stated role"
+        return (
+            f"column {name!r} ({why}) could identify people{more}, and has no stated role; the "
+            f"holder keeps it back with --identifier, or says with --feature that it does not"
+        )
     if is_folder(folder / PRIVATE):
         known = read_json(folder / PRIVATE / RECIPE)
         kept = {*known["identifiers"], known["sensitive"]} - {known["target"]}

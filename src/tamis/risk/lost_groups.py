@@ -1,8 +1,10 @@
 """Who is left out of a release and why: for the holder alone, never in what leaves.
 
 A group goes because too few are alike in it (k), or because those in it are too alike in the
-sensitive column (l, t and the others). What would save a value that goes altogether is tried: the
-same people in groups without one of the known columns.
+sensitive column (l, t and the others). Groups that go for one reason, and differ only in numbers
+that follow each other, are one range: "80 and over" says more than twenty ages. What would save a
+range, or a value that goes altogether, is tried: the same people in groups without one of the known
+columns.
 """
 
 from __future__ import annotations
@@ -33,6 +35,10 @@ class LostGroup(NamedTuple):
     people: int
     reason: str
     """The name of the requirement that it breaks; `row`: it goes by another row of theirs."""
+    range_of: str = ""
+    """The column of which several values are told together: everybody in the range goes."""
+    saved_without: tuple[str, ...] = ()
+    """Columns without which, or in coarser form, everybody in the range would stay."""
 
 
 class LostValue(NamedTuple):
@@ -67,7 +73,9 @@ def lost_groups(release: Release, suppression: Suppression) -> Lost | None:
     reasons = _reasons(everybody, suppression)
     frame = whole.table.only(known)
     people = suppression.people
-    groups = _groups(frame, everybody, gone, reasons, people)
+    runs = _fewest_runs(frame, columns, everybody, gone, reasons)
+    groups = [_group(frame, run, reasons, everybody, people) for run in runs]
+    groups = _with_remedies(groups, runs, columns, suppression)
     vanished = [
         (name, value, n) for name in known for value, n in _vanished(frame[name], gone, people)
     ]
@@ -99,18 +107,118 @@ def _reasons(classes: Coded, suppression: Suppression) -> list[str]:
     return [str(reason) for reason in found]
 
 
-def _groups(
-    frame: pl.DataFrame, classes: Coded, gone: Bools, reasons: list[str], people: Ints | None
-) -> list[LostGroup]:
+class _Run(NamedTuple):
+    """Rows that go together: of one class, or of neighbouring classes in one column."""
+
+    rows: Ints
+    column: str = ""
+    label: str = ""
+    """What the values of that column are together; empty where all of its values go."""
+
+
+def _fewest_runs(
+    frame: pl.DataFrame,
+    columns: dict[str, Coded],
+    classes: Coded,
+    gone: Bools,
+    reasons: list[str],
+) -> list[_Run]:
+    """The rows that go, in ranges of the column that makes the fewest of them."""
     rows = np.flatnonzero(gone)
     rows = rows[np.argsort(classes.codes[rows], kind="stable")]
-    numbers, starts = np.unique(classes.codes[rows], return_index=True)
-    found = []
-    for number, here in zip(numbers.tolist(), np.split(rows, starts[1:])):
-        cells = frame.row(int(here[0]), named=True)
-        values = {name: "missing" if cell is None else str(cell) for name, cell in cells.items()}
-        found.append(LostGroup(values, _count(here, people), reasons[number] or "row"))
+    _, starts = np.unique(classes.codes[rows], return_index=True)
+    found = [_Run(here) for here in np.split(rows, starts[1:])]
+    numeric = [name for name in columns if frame[name].dtype.is_numeric()]
+    for name in numeric if len(found) > 1 else ():
+        rest = [other for other in columns if other != name]
+        context = _together(columns, rest, len(gone))
+        runs = _runs(frame[name], context, classes, gone, reasons)
+        found = runs if len(runs) < len(found) else found
     return found
+
+
+def _runs(
+    cells: pl.Series, context: Coded, classes: Coded, gone: Bools, reasons: list[str]
+) -> list[_Run]:
+    """The rows that go, neighbouring numbers of one context together where all go for one reason.
+
+    A context is what the other columns say; classes of it that stay, go in part or have no number
+    end a range.
+    """
+    each = (
+        pl.DataFrame({"context": context.codes, "class": classes.codes, "at": cells, "gone": gone})
+        .with_row_index("row")
+        .group_by("context", "class", maintain_order=True)
+        .agg("row", pl.first("at"), pl.col("gone").all().alias("all"), pl.col("gone").any())
+        .sort("context", "at", nulls_last=True)
+    )
+    why = [reasons[number] for number in each["class"]]
+    joins = each["all"] & each["at"].is_not_null() & pl.Series([bool(reason) for reason in why])
+    alone = pl.int_range(each.height, eager=True)
+    told = each.with_columns(
+        pl.Series("why", why),
+        pl.when(joins).then(None).otherwise(alone).alias("alone"),
+    ).with_columns(pl.struct("context", "why", "alone").rle_id().alias("run"))
+    ends = {
+        code: (low, high)
+        for code, low, high in told.group_by("context")
+        .agg(pl.min("at").alias("low"), pl.max("at").alias("high"))
+        .iter_rows()
+    }
+    found = []
+    for part in told.partition_by("run", maintain_order=True):
+        if not part["gone"].any():
+            continue
+        rows = np.sort(np.array([row for rows in part["row"] for row in rows], dtype=np.int64))
+        if part.height == 1:
+            found.append(_Run(rows[gone[rows]]))
+        else:
+            first, last = part["at"][0], part["at"][-1]
+            label = _range_words(first, last, *ends[part["context"][0]])
+            found.append(_Run(rows, cells.name, label))
+    return found
+
+
+def _range_words(first: float, last: float, lowest: float, highest: float) -> str:
+    """What numbers from the first to the last are together, among those that there are.
+
+    >>> _range_words(80, 91, 20, 91), _range_words(3, 5, 0, 9), _range_words(0, 9, 0, 9)
+    ('80 and over', '3 to 5', '')
+    """
+    if first == lowest and last == highest:
+        return ""
+    if last == highest:
+        return f"{first:.15g} and over"
+    return f"{last:.15g} and under" if first == lowest else f"{first:.15g} to {last:.15g}"
+
+
+def _group(
+    frame: pl.DataFrame, run: _Run, reasons: list[str], classes: Coded, people: Ints | None
+) -> LostGroup:
+    first = int(run.rows[0])
+    cells = frame.row(first, named=True)
+    values = {name: "missing" if cell is None else str(cell) for name, cell in cells.items()}
+    if run.column:
+        values.pop(run.column)
+        values |= {run.column: run.label} if run.label else {}
+    reason = reasons[int(classes.codes[first])] or "row"
+    return LostGroup(values, _count(run.rows, people), reason, run.column)
+
+
+def _with_remedies(
+    groups: list[LostGroup],
+    runs: list[_Run],
+    columns: dict[str, Coded],
+    suppression: Suppression,
+) -> list[LostGroup]:
+    """The groups, the largest ranges of them with what would save everybody in them."""
+    ranges = sorted(
+        (i for i, run in enumerate(runs) if run.column), key=lambda i: -groups[i].people
+    )
+    for i in ranges[:MOST_VALUES]:
+        saved = _saving(runs[i].rows, columns, suppression)
+        groups[i] = groups[i]._replace(saved_without=saved)
+    return groups
 
 
 def _count(rows: Ints, people: Ints | None) -> int:
