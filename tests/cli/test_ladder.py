@@ -49,7 +49,7 @@ def test_levels_count_the_people_of_each_label(run, table):
     for level in shown["levels"][1:]:
         assert sum(label["people"] for label in level["labels"]) == 240
     first = shown["levels"][1]["labels"][1]
-    assert first == {"label": "[25, 30)", "people": 20, "lower": 25.0, "upper": 30.0}
+    assert first == {"label": "25 to 29", "people": 20, "lower": 25.0, "upper": 30.0}
     missing = json.loads(run("ladder", table, "--column", "job", "--json").out)["levels"][1]
     assert missing["labels"][-1] == {"label": None, "people": 1}
 

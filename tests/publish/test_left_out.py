@@ -25,6 +25,7 @@ from tamis.publish.layout import read_json
 from tamis.publish.people import wrong_left_out
 from tamis.publish.read_back import read_earlier
 from tamis.publish.verify import verify
+from tamis.read.keys import unstated_identifiers
 from tests.publish.forged import edited
 
 from .conftest import DATE
@@ -302,3 +303,31 @@ def test_values_that_disappear_for_the_same_reason_are_named_in_one_line():
     assert len(lines) == 1
     assert "age = 100 (2 rows), 101 (2)" in lines[0]
     assert "fewer than 5 are alike (k)" in lines[0]
+
+
+def nearly_unique() -> pl.DataFrame:
+    """Scores that repeat only among people of rare jobs, who will be left out."""
+    rng, rows, rare = np.random.default_rng(1), 600, 36
+    score = rng.permutation(np.arange(10_000, 90_000))[:rows]
+    score[:rare] = score[0]
+    job = rng.choice(["cook", "judge", "nurse"], rows).astype(object)
+    job[:rare] = [f"rare{i // 3}" for i in range(rare)]
+    ill = np.where((score > 50_000) ^ (job == "cook"), "yes", "no")
+    return pl.DataFrame({"job": job, "score": score, "ill": ill}, schema_overrides={"job": pl.String})
+
+
+def test_what_would_identify_those_who_stay_is_refused_before_anything_is_written(tmp_path: Path):
+    roles = Roles(target="ill", quasi=("job",))
+    assert not unstated_identifiers(Table(nearly_unique(), roles))  # the door lets it in
+    found = considered(Table(nearly_unique(), roles), max_suppressed=0.1)
+    assert found.release.kept is not None
+    with pytest.raises(CannotMeet, match=r"that would be left, column 'score' .*--feature"):
+        publish(found, tmp_path / "out", date=DATE)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_it_leaves_where_the_holder_says_that_it_tells_nobody(tmp_path: Path):
+    roles = Roles(target="ill", quasi=("job",), plain=("score",))
+    found = considered(Table(nearly_unique(), roles), max_suppressed=0.1)
+    assert found.release.kept is not None
+    verify(publish(found, tmp_path / "out", date=DATE))

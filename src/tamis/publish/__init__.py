@@ -25,6 +25,7 @@
     contradictions  what its parts say against each other
     form            whether a file is written in the one way that its rows are
     checks          measures of a written file
+    check_words     what is checked, in words
     unchecked       what a folder only states, and what was counted, in words
     labels          whether its cells are those that ladders give
     read_back       the same beside the original, for `tamis retain` and `tamis release --earlier`

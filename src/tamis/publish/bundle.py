@@ -79,6 +79,7 @@ from tamis.publish.secret_groups import (
 from tamis.publish.shape import in_place
 from tamis.publish.summarise import summarise
 from tamis.publish.verify import verify
+from tamis.read.keys import refuse_left_identifiers
 from tamis.release import Release
 from tamis.statistical_file import texts_of
 from tamis.table import ColumnText, Dictionary, Table
@@ -194,6 +195,8 @@ def publish(
     """
     out = Path(out)
     date = date or datetime.now(UTC).date().isoformat()
+    if outcome.release.kept is not None and outcome.release.unaltered is None:
+        refuse_left_identifiers(outcome.release.table)
     found = analyse(outcome) if analysis is None else analysis
     with written_release(out, force=force) as draft:
         _write(outcome, found, draft, date, dict(origin or {}))

@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import polars as pl
 
-from tamis.errors import InputError, ReadingNote, TamisWarning, listed_as
+from tamis.errors import CannotMeet, InputError, ReadingNote, TamisWarning, listed_as
 from tamis.person import PersonCandidate, header_words, is_code, is_of_events
 from tamis.read.headers import is_of_things, names_person
 from tamis.read.identifiers import SMALL, content_of, is_whole
@@ -75,6 +75,24 @@ def refuse_unstated_identifiers(table: Table) -> None:
     refuse_open_person(table)
     warn_of_sorted(table)
     warn_of_fractions(table)
+
+
+def refuse_left_identifiers(table: Table) -> None:
+    """Refuse to release rows among which a column could identify people, though not among all.
+
+    Where people are left out, those may go who shared a value. What is left is looked at as by
+    `verify`, in no order.
+
+    >>> frame = pl.DataFrame({"who": range(100, 130), "ill": ["no", "yes"] * 15})
+    >>> refuse_left_identifiers(Table(frame, Roles(target="ill", plain=("who",))))
+    """
+    mixed = table.only((*table.features, table.target)).sample(fraction=1.0, shuffle=True, seed=0)
+    if found := identifying_columns(mixed, among=_open(table)):
+        raise CannotMeet(
+            f"among the {table.rows:,} rows that would be left, {_described(found)} could identify "
+            "people; hold it back with --identifier, pass --feature if it says nothing of who "
+            "someone is, or leave out fewer people with a smaller --max-suppressed"
+        )
 
 
 def refuse_open_person(table: _Asked) -> None:
