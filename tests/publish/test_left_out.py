@@ -313,7 +313,8 @@ def nearly_unique() -> pl.DataFrame:
     job = rng.choice(["cook", "judge", "nurse"], rows).astype(object)
     job[:rare] = [f"rare{i // 3}" for i in range(rare)]
     ill = np.where((score > 50_000) ^ (job == "cook"), "yes", "no")
-    return pl.DataFrame({"job": job, "score": score, "ill": ill}, schema_overrides={"job": pl.String})
+    frame = {"job": job, "score": score, "ill": ill}
+    return pl.DataFrame(frame, schema_overrides={"job": pl.String})
 
 
 def test_what_would_identify_those_who_stay_is_refused_before_anything_is_written(tmp_path: Path):

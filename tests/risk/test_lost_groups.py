@@ -121,7 +121,7 @@ def test_single_years_that_go_for_one_reason_are_one_range_with_what_would_save_
         for i in ("no", "yes") * 5
     ]
     frame = dict(zip(("sex", "age", "ill"), map(list, zip(*rows))))
-    found = lost_groups(*trimmed(frame, Anonymity(k=5, l=2)))
+    found = lost_groups(*trimmed(frame, requirements(k=5, l=2)))
     assert found is not None
     (group,) = found.groups
     assert (group.values, group.people) == ({"sex": "man", "age": "80 and over"}, 225)
@@ -138,7 +138,7 @@ def test_ranges_name_all_who_go_and_nobody_else_by_brute_force(seed):
         "age": rng.integers(20, 34, n).tolist(),
         "ill": rng.choice(["no", "yes"], n, p=[0.8, 0.2]).tolist(),
     }
-    found = lost_groups(*trimmed(frame, Anonymity(k=7, l=2)))
+    found = lost_groups(*trimmed(frame, requirements(k=7, l=2)))
     assert found is not None
     rows = list(zip(frame["sex"], frame["age"], frame["ill"]))
     expected = {}

@@ -67,9 +67,7 @@ def reason_words(reason: str, outcome: Outcome) -> str:
 def lost_group_facts(found: Lost, outcome: Outcome) -> tuple[LostGroupFacts, ...]:
     """The groups that go, in words."""
     return tuple(
-        LostGroupFacts(
-            who=_who(group), people=group.people, why=_why(group, outcome)
-        )
+        LostGroupFacts(who=_who(group), people=group.people, why=_why(group, outcome))
         for group in found.groups
     )
 
