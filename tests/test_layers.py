@@ -159,13 +159,19 @@ def test_ranks_are_pure_arithmetic():
     assert others <= {"rank", "errors", "notebook", "charts"}
 
 
-def test_what_verifies_a_release_is_not_what_chose_it():
-    asked, seen = ["tamis.publish.verify"], set()
+def needed_by(module: str) -> set[str]:
+    """All modules that one imports, or those that it imports."""
+    asked, seen = [module], set()
     while asked:
         name = asked.pop()
         if name not in seen:
             seen.add(name)
             asked += run(modules()[name])
+    return seen
+
+
+def test_what_verifies_a_release_is_not_what_chose_it():
+    seen = needed_by("tamis.publish.verify")
     layers = {package(m) for m in seen - {"tamis"}}
     assert layers <= {
         *("errors", "notebook", "table", "release", "table_file", "statistical_file", "files"),
@@ -176,6 +182,8 @@ def test_what_verifies_a_release_is_not_what_chose_it():
     risky = {"tamis.read.frames", "tamis.read.roles", "tamis.read.keys"} & seen
     assert risky <= {"tamis.read.keys"}
     assert len(seen) > 5
+    behind = needed_by("tamis.scale.verifying")
+    assert {package(m) for m in behind - seen} == {"engine", "scale", "option", "options", "read"}
 
 
 @pytest.mark.parametrize(

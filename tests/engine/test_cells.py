@@ -1,20 +1,24 @@
-"""Counts that no 32 bits hold, from cells made by hand: exact on every engine."""
+"""Cells and classes: counts that no 32 bits hold, and batches that cut no class in two."""
 
 from __future__ import annotations
 
-from math import log
+from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
 from tamis.engine.backend import Engine, Frame
 from tamis.engine.cells import (
-    extremes,
+    count_cells,
     merge_cells,
     sensitive_counts,
     size_counts,
     sizes_of_classes,
+    whole_classes,
 )
+from tamis.risk.diversity import SecretFigures, measure_secrets
+from tamis.risk.large import spreads
 
 MANY = 3 * 2**52 + 1
 """More rows than floats tell apart, in two cells of a class."""
@@ -47,8 +51,34 @@ def test_people_with_very_many_rows(engine, cells):
 
 
 def test_values_of_very_many_rows(engine, cells):
-    found = extremes(sensitive_counts(engine, cells, ["c0"], "c1", [], number=False))
-    assert (found.distinct, found.entropy, found.head) == (1, 0.0, 1.0)
-    assert found.people == 2**31 + 3
-    every = sensitive_counts(engine, engine.keep([CELLS.head(2)]), ["c0"], "c1", [], number=False)
-    assert extremes(every).entropy == pytest.approx(log(2), rel=1e-12)
+    def found(rows: Frame) -> SecretFigures:
+        counts = sensitive_counts(engine, rows, ["c0"], "c1", [], number=False)
+        return measure_secrets(lambda: spreads(counts))
+
+    diverse = found(cells).l_diversity
+    assert (diverse.distinct, diverse.entropy, diverse.recursive_c) == (1, 1.0, 1.0)
+    assert found(engine.keep([CELLS.head(2)])).l_diversity.entropy == pytest.approx(2, rel=1e-12)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 1000])
+@pytest.mark.parametrize("several", [False, True])
+def test_batches_of_any_size_cut_no_class(engine, monkeypatch, size, several):
+    """Of few values and of many, which come in another order, the classes are the same."""
+    rng = np.random.default_rng(size)
+    rows = {name: rng.integers(0, most, 60) for name, most in (("c0", 5), ("c1", 4), ("c2", 20))}
+    secret = pl.Series([None if i == 0 else i for i in rows["c1"].tolist()], dtype=pl.Int64)
+    frame = engine.keep([pl.DataFrame(rows).with_columns(c1=secret)])
+    who = ["c2"] if several else []
+    cells = count_cells(frame, ["c0", "c1", *who])
+    counts = sensitive_counts(engine, engine.hold(cells), ["c0"], "c1", who, number=True)
+
+    def classes() -> list[tuple[Any, ...]]:
+        parts = list(whole_classes(counts, size))
+        kept = [["value", "n", "people"] if several else ["value", "n"]] * len(parts)
+        each = [p.partition_by("class", maintain_order=True) for p in parts]
+        return sorted(tuple(c.select(k).rows()) for k, some in zip(kept, each) for c in some)
+
+    few = classes()
+    monkeypatch.setattr("tamis.engine.cells.FEW", 0)
+    assert classes() == few
+    assert len(few) == 5

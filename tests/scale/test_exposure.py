@@ -18,7 +18,7 @@ from tamis.publish.verify import verify
 from tamis.require import requirements
 from tamis.require.diversity import DiversityKind
 from tamis.risk.grouping import grouped, people_of
-from tamis.scale.exposure import reached_beyond_k
+from tamis.risk.large import reached_beyond_k
 from tamis.scale.search import consider_large
 from tamis.scale.verifying import verify_large
 from tamis.scale.writing import publish_large
@@ -124,7 +124,7 @@ def test_what_no_release_keeps_is_refused(engine, behind):
 def test_recipes_of_tables_in_memory_state_the_same(engine, behind):
     """What is stated of groups has the words and the form of `tamis.publish.secret_groups`."""
     from tamis.publish.secret_groups import measured_entry, numbered_secrets
-    from tamis.scale.exposure import stated_groups
+    from tamis.scale.writing import stated_groups
 
     frame = people()
     large = behind(engine, frame, target="ill", sensitive="pay", quasi=("job", "age"))

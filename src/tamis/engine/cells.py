@@ -4,17 +4,14 @@ One group-by over the rows gives cells: each combination of values that occurs, 
 else is counted from these, in columns named c0 to cn. A missing value is a value of its own:
 grouping and windows keep it apart from every other, and no join is made on it.
 
-Where the sensitive column has few values, each becomes a column of counts and every figure is
-arithmetic on one row a class. Where it has many, the cells are sorted and whole classes are taken
-into memory, some at a time.
+Classes are taken into memory some at a time, whole. Where the sensitive column has few values, each
+becomes a column of counts, and a class is a row; where it has many, the cells are sorted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
-from operator import add
 
 import narwhals as nw
 import numpy as np
@@ -266,63 +263,30 @@ def sensitive_counts(
     return SensitiveCounts(engine, held, quasi, sensitive, values, number, bool(who))
 
 
-@dataclass(frozen=True)
-class Extremes:
-    """The worst of all classes.
+def whole_classes(counts: SensitiveCounts, rows: int = BATCH) -> Iterator[pl.DataFrame]:
+    """The entries by class and value, in parts that never cut a class in two.
 
-    Parameters
-    ----------
-    distinct : int
-        The fewest values, and never more than people.
-    entropy : float
-        The smallest entropy, in nats.
-    head, second : float
-        The largest share of the commonest value, and its largest ratio to all others.
-    people : int
-        The fewest people of a class.
-    distance : float
-        The largest distance from the whole table.
+    Columns `class` (from 0 in each part), `value` (a position in `counts.values`), `n` and
+    `people`.
     """
-
-    distinct: int
-    entropy: float
-    head: float
-    second: float
-    people: int
-    distance: float
+    return (_from_columns if counts.few else _from_sorted)(counts, rows)
 
 
-def extremes(counts: SensitiveCounts) -> Extremes:
-    """The worst classes where the sensitive column has few values, by arithmetic on classes."""
+def _from_columns(counts: SensitiveCounts, rows: int) -> Iterator[pl.DataFrame]:
+    """Of few values: the engine gives each a column, so that every row is a whole class."""
     names = [f"v{i}" for i in range(counts.values.height)]
-    by_class = _one_column_each(counts, names)
-    total = reduce(add, (nw.col(v) for v in names))
-    by_class = by_class.with_columns(total.cast(nw.Float64).alias("total"))
-    shares = [nw.col(v).cast(nw.Float64) / nw.col("total") for v in names]
-    by_class = by_class.with_columns(
-        *(share.alias(f"q{i}") for i, share in enumerate(shares)),
-        nw.max_horizontal(*names).cast(nw.Float64).alias("most"),
-        reduce(add, (_positive(nw.col(v), nw.lit(1)) for v in names)).alias("distinct"),
-    )
-    q = [nw.col(f"q{i}") for i in range(len(names))]
-    entropy = reduce(add, (_positive(share, -share * share.log()) for share in q))
-    rest = nw.col("total") - nw.col("most")
-    by_class = by_class.with_columns(
-        entropy.alias("entropy"),
-        _capped("distinct", counts.several).alias("l"),
-        _distance(counts, q).alias("distance"),
-    )
-    found = counts.engine.small(
-        by_class.select(
-            nw.col("l").min().cast(nw.Int64).alias("distinct"),
-            _capped_entropy(counts.several).min().alias("entropy"),
-            (nw.col("most") / nw.col("total")).max().alias("head"),
-            _positive(rest, nw.col("most") / rest, nw.lit(float("inf"))).max().alias("second"),
-            nw.col(PEOPLE).min().cast(nw.Int64).alias("people"),
-            nw.col("distance").max().alias("distance"),
+    classes = max(1, rows // len(names))
+    for batch in counts.engine.batches(_one_column_each(counts, names), classes):
+        each = batch.select(names).to_numpy()
+        place, value = np.nonzero(each)
+        yield pl.DataFrame(
+            {
+                "class": place,
+                "value": value,
+                ROWS: each[place, value],
+                PEOPLE: batch[PEOPLE].to_numpy()[place],
+            }
         )
-    )
-    return Extremes(**found.row(0, named=True))
 
 
 def _one_column_each(counts: SensitiveCounts, names: list[str]) -> Frame:
@@ -341,66 +305,20 @@ def _one_column_each(counts: SensitiveCounts, names: list[str]) -> Frame:
     summed = spread.group_by(*counts.quasi).agg(
         *(nw.col(v).sum() for v in names), nw.col(PEOPLE).max()
     )
-    return summed.with_columns(*(nw.col(v).cast(nw.Int64) for v in names))
+    return summed.select(*(_whole(nw.col(c), c) for c in (*names, PEOPLE)))
 
 
-def _positive(number: nw.Expr, then: nw.Expr, otherwise: nw.Expr | None = None) -> nw.Expr:
-    return nw.when(number > 0).then(then).otherwise(nw.lit(0) if otherwise is None else otherwise)
-
-
-def _capped(name: str, several: bool) -> nw.Expr:
-    """Never more than the people of the class."""
-    return nw.min_horizontal(name, PEOPLE) if several else nw.col(name)
-
-
-def _capped_entropy(several: bool) -> nw.Expr:
-    entropy = nw.col("entropy")
-    if not several:
-        return entropy
-    most = nw.col(PEOPLE).cast(nw.Float64).log()
-    return nw.when(entropy > most).then(most).otherwise(entropy)
-
-
-def _distance(counts: SensitiveCounts, shares: list[nw.Expr]) -> nw.Expr:
-    """The distance of each class from the table: between ordered values, or half the differences.
-
-    A missing number has no place among the others, so it is put first, then last, and the larger
-    distance counts.
-    """
-    totals = counts.values[ROWS].to_numpy()
-    usual: list[float] = (totals / totals.sum()).tolist()
-    apart = [share - nw.lit(p) for share, p in zip(shares, usual)]
-    if not counts.number:
-        return reduce(add, (a.abs() for a in apart)) * nw.lit(0.5)
-    if len(apart) == 1:
-        return shares[0] * nw.lit(0.0)
-    orders = [apart, [apart[-1], *apart[:-1]]] if counts.missing else [apart]
-    return nw.max_horizontal(*(_ordered_distance(each) for each in orders))
-
-
-def _ordered_distance(apart: list[nw.Expr]) -> nw.Expr:
-    running, total = apart[0], apart[0].abs()
-    for each in apart[1:-1]:
-        running = running + each
-        total = total + running.abs()
-    return total / nw.lit(float(len(apart) - 1))
-
-
-def whole_classes(counts: SensitiveCounts, rows: int = BATCH) -> Iterator[pl.DataFrame]:
-    """The entries, sorted by class and value, in parts that never cut a class in two.
-
-    Columns `class` (from 0 in each part), `value` (a position in `counts.values`), `n` and
-    `people`.
-    """
+def _from_sorted(counts: SensitiveCounts, rows: int) -> Iterator[pl.DataFrame]:
+    """Of many values: the engine sorts the entries, and the last class of a batch waits."""
     keys = [*counts.quasi, counts.sensitive]
     rest: pl.DataFrame | None = None
     for batch in counts.engine.batches(counts.entries.sort(*keys, nulls_last=True), rows):
         part = batch if rest is None else pl.concat([rest, batch])
         numbered = _class_numbers(part, counts.quasi)
-        last = numbered == numbered[-1]
-        rest = part.filter(last)
-        if not last.all():
-            yield _coded_part(counts, part.filter(~last), numbered.filter(~last))
+        whole = int(numbered.search_sorted(numbered[-1]))  # those before the last class
+        rest = part[whole:]
+        if whole:
+            yield _coded_part(counts, part[:whole], numbered[:whole])
     if rest is not None:
         yield _coded_part(counts, rest, pl.Series(np.zeros(rest.height, dtype=np.int64)))
 
@@ -412,11 +330,10 @@ def _class_numbers(part: pl.DataFrame, quasi: Sequence[str]) -> pl.Series:
 
 
 def _coded_part(counts: SensitiveCounts, part: pl.DataFrame, numbered: pl.Series) -> pl.DataFrame:
-    values = counts.values.select(counts.sensitive).with_row_index("value")
-    people = pl.col(PEOPLE).max().over("class")
-    coded = part.with_columns((numbered - numbered[0]).alias("class"))
-    coded = coded.with_columns(people).filter(pl.col(ROWS) > 0)
+    values = counts.values.select(counts.sensitive, pl.int_range(pl.len()).alias("value"))
+    coded = part.select((numbered - numbered[0]).alias("class"), counts.sensitive, ROWS, PEOPLE)
+    if counts.several:
+        people = pl.col(PEOPLE).max().over("class")
+        coded = coded.with_columns(people).filter(pl.col(ROWS) > 0)
     joined = coded.join(values, on=counts.sensitive, how="left", nulls_equal=True)
-    return joined.select("class", pl.col("value").cast(pl.Int64), ROWS, PEOPLE).sort(
-        "class", "value"
-    )
+    return joined.select("class", "value", ROWS, PEOPLE).sort("class", "value")

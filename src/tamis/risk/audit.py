@@ -14,7 +14,7 @@ from tamis.coding import Coded, dense, joined
 from tamis.errors import plural
 from tamis.notebook import html_table, in_short
 from tamis.risk.anonymity import THRESHOLD, Reidentification, matched
-from tamis.risk.diversity import LDiversity, Likeness, closeness, diversity, spread, worst_likeness
+from tamis.risk.diversity import LDiversity, Likeness, measure_secrets, spread
 from tamis.risk.grouping import ClassSize, Grouping, as_table, people_in, scope
 
 BINS = ((1, 1), (2, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, None))
@@ -228,7 +228,10 @@ def exposure(
     table = as_table(data)
     scoped = scope(table, quasi, sensitive, people)
     grouping = scoped.grouped()
-    counts = None if scoped.sensitive is None else spread(grouping, scoped.sensitive_column)
+    found = None
+    if scoped.sensitive is not None:
+        counts = spread(grouping, scoped.sensitive_column)
+        found = measure_secrets(lambda: [counts])
     return Exposure(
         rows=grouping.rows,
         quasi=scoped.quasi,
@@ -239,13 +242,13 @@ def exposure(
         classes=len(grouping.sizes),
         class_sizes=grouping.class_sizes,
         reidentification=matched(scoped, grouping, population, threshold),
-        l_diversity=None if counts is None else diversity(counts),
-        t_closeness=None if counts is None else closeness(counts),
+        l_diversity=None if found is None else found.l_diversity,
+        t_closeness=None if found is None else found.t_closeness,
         columns=column_effects(grouping),
         people=grouping.everybody,
         unique_people=grouping.unique_people,
         unit=table.unit if people is None else "people",
-        likeness=None if counts is None else worst_likeness(counts),
+        likeness=None if found is None else found.likeness,
     )
 
 

@@ -7,9 +7,9 @@ own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import astuple, dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -301,4 +301,40 @@ def worst_likeness(found: Spread) -> Likeness:
         float(surpluses(found).max()),
         float(surpluses(found, "enhanced").max()),
         float(disclosures(found).max()),
+    )
+
+
+class SecretFigures(NamedTuple):
+    """What the worst class reaches of all that is measured of a sensitive column."""
+
+    l_diversity: LDiversity
+    t_closeness: float
+    likeness: Likeness
+
+
+def measure_secrets(parts: Callable[[], Iterable[Spread]]) -> SecretFigures:
+    """The worst of all classes, which come some at a time: a table in memory is one part.
+
+    The l of recursive diversity is the distinct one of all classes, so that they are asked for
+    again where a part of them had another.
+
+    Examples
+    --------
+    >>> from tamis.risk.grouping import grouped
+    >>> frame = pl.DataFrame({"job": ["cook", "cook", "judge"], "ill": ["flu", "cold", "flu"]})
+    >>> found = measure_secrets(lambda: [spread(grouped(frame, ["job"]), frame["ill"])])
+    >>> found.l_diversity.distinct, round(found.t_closeness, 3), found.likeness.alpha
+    (1, 0.333, 1.0)
+    """
+    found = [(diversity(part), closeness(part), worst_likeness(part)) for part in parts()]
+    diverse, far, unlike = zip(*found)
+    least = min(each.distinct for each in diverse)
+    ratios = [each.recursive_c for each in diverse]
+    if any(each.recursive_l != least for each in diverse):
+        ratios = [float(recursive_ratios(part, least).max()) for part in parts()]
+    entropy = min(each.entropy for each in diverse)
+    return SecretFigures(
+        LDiversity(least, entropy, max(ratios), least),
+        max(far),
+        Likeness(*(max(figures) for figures in zip(*(astuple(each) for each in unlike)))),
     )

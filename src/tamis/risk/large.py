@@ -1,13 +1,18 @@
-"""How exposed a table is whose rows do not fit in memory: the figures of `tamis.risk.audit`."""
+"""How exposed rows behind an engine are: the figures of `tamis.risk.audit`, and requirements.
+
+Classes come into memory some at a time, whole, as the same counts that tables in memory give, and
+are measured by the same code: the worst of all counts, so no figure is of a sample.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import exp, inf, log
+from functools import partial
 
 import numpy as np
 import polars as pl
 
+from tamis.engine.backend import Frame
 from tamis.engine.cells import (
     PEOPLE,
     ROWS,
@@ -15,17 +20,18 @@ from tamis.engine.cells import (
     Dropped,
     SensitiveCounts,
     count_cells,
-    extremes,
     sensitive_counts,
     sizes_of_classes,
     whole_classes,
 )
 from tamis.engine.large_table import LargeTable
+from tamis.engine.released import counted_average_risk, group_sizes, one_group
 from tamis.errors import InputError
-from tamis.require.counts import Spread
+from tamis.require.base import Requirements
+from tamis.require.counts import ClassCounts, Spread
 from tamis.risk.anonymity import THRESHOLD, Reidentification
 from tamis.risk.audit import ColumnEffect, Exposure
-from tamis.risk.diversity import LDiversity, closeness, diversity
+from tamis.risk.diversity import measure_secrets
 from tamis.risk.grouping import ClassSize
 
 
@@ -72,7 +78,7 @@ def _exposure(
     everybody = int(sizes["people"].sum())
     alone = sizes.filter(pl.col(SIZE) == 1)
     unique = int(alone["people"].sum())
-    found = None if spread is None else _diversity(spread)
+    found = None if spread is None else measure_secrets(lambda: spreads(spread))
     return Exposure(
         rows=table.rows,
         quasi=quasi,
@@ -83,12 +89,13 @@ def _exposure(
         classes=int(sizes["classes"].sum()),
         class_sizes=tuple(ClassSize(**row) for row in sizes.iter_rows(named=True)),
         reidentification=_matched(sizes, everybody, threshold),
-        l_diversity=None if found is None else found[0],
-        t_closeness=None if found is None else found[1],
+        l_diversity=None if found is None else found.l_diversity,
+        t_closeness=None if found is None else found.t_closeness,
         columns=_effects(table, int(sizes[SIZE][0]), unique, dropped),
         people=everybody,
         unique_people=unique,
         unit=table.shape.unit,
+        likeness=None if found is None else found.likeness,
     )
 
 
@@ -118,34 +125,6 @@ def _effects(
     return tuple(sorted(effects, key=lambda e: (-e.fewer_unique, -e.k_gain)))
 
 
-def _diversity(counts: SensitiveCounts) -> tuple[LDiversity, float]:
-    if not counts.few:
-        return _in_parts(counts)
-    found = extremes(counts)
-    least = found.distinct
-    if least > 2:  # only whole classes tell how their third value and those after it rank
-        recursive = _recursive(counts, least)
-    elif counts.several and found.people < least:
-        recursive = inf
-    else:
-        recursive = found.head if least == 1 else found.second
-    return LDiversity(least, exp(found.entropy), recursive, least), max(0.0, found.distance)
-
-
-def _in_parts(counts: SensitiveCounts) -> tuple[LDiversity, float]:
-    """The worst of all classes, some classes at a time, by the measures for tables in memory."""
-    found = [(diversity(part, 1), closeness(part)) for part in spreads(counts)]
-    least = min(each.distinct for each, _ in found)
-    entropy = min(log(each.entropy) for each, _ in found)
-    once = max(each.recursive_c for each, _ in found)
-    recursive = once if least == 1 else _recursive(counts, least)
-    return LDiversity(least, exp(entropy), recursive, least), max(t for _, t in found)
-
-
-def _recursive(counts: SensitiveCounts, least: int) -> float:
-    return max(diversity(part, least).recursive_c for part in spreads(counts))
-
-
 def spreads(counts: SensitiveCounts) -> Iterator[Spread]:
     """The counted sensitive values of some classes at a time."""
     return (_spread(counts, part) for part in whole_classes(counts))
@@ -166,3 +145,39 @@ def _spread(counts: SensitiveCounts, part: pl.DataFrame) -> Spread:
         missing=counts.missing,
         people=people,
     )
+
+
+def cells_of(large: LargeTable, names: tuple[str, ...], secret: bool) -> Frame:
+    """Each combination that occurs of some columns, the people, and the secret where asked for."""
+    wanted = [*names, *([str(large.shape.sensitive)] if secret else [])]
+    columns = dict.fromkeys([*large.columns(wanted), *large.who])
+    return large.engine.hold(count_cells(large.frame, list(columns)))
+
+
+def reached_beyond_k(
+    asked: Requirements, large: LargeTable, cells: Frame, names: tuple[str, ...]
+) -> dict[str, float]:
+    """What groups of people alike in some columns reach of what is asked, by its name.
+
+    From cells over at least these columns, the sensitive column and the people. Secrets are
+    measured some groups at a time, and the worst of all counts.
+    """
+    engine, columns, who = large.engine, large.columns(names), large.who
+    of_secrets = [each for each in asked if each.about_secret]
+    found: dict[str, float] = {}
+    if of_secrets:
+        secret = str(large.shape.sensitive)
+        number = large.shape.frame.schema[secret].is_numeric()
+        grouped, keys = one_group(cells, columns)
+        (column,) = large.columns([secret])
+        counts = sensitive_counts(engine, grouped, keys, column, who, number)
+        parts = [
+            [each.reached(part) for each in of_secrets]
+            for part in map(ClassCounts.of_spread, spreads(counts))
+        ]
+        found = {each.name: each.worst(part) for each, part in zip(of_secrets, zip(*parts))}
+    if rest := [each for each in asked if not each.about_secret]:
+        sizes = group_sizes(engine, cells, columns, who)[SIZE].to_numpy()
+        risk = partial(counted_average_risk, engine, cells, columns, who)
+        found |= {each.name: each.reached(ClassCounts(sizes, mean_risk=risk)) for each in rest}
+    return found

@@ -16,6 +16,7 @@ from tamis.coarsen.ladder import Ladder
 from tamis.decide import Decision, Failure, decide
 from tamis.engine.backend import Frame
 from tamis.engine.large_table import LargeTable, Sample, sampled
+from tamis.engine.released import smallest
 from tamis.errors import CannotMeet, InputError, Progress, listed
 from tamis.evaluate.scorecard import Row
 from tamis.flow import Outcome, Settings, consider
@@ -23,8 +24,8 @@ from tamis.read.keys import refuse_open_person
 from tamis.release import Coarsening, Release
 from tamis.require.base import Requirements
 from tamis.require.k import KAnonymity
+from tamis.risk.large import cells_of, reached_beyond_k
 from tamis.scale.coarse import CoarseColumn, coarse_column, with_coarse_columns, with_labels
-from tamis.scale.exposure import cells_of, reached_beyond_k, smallest
 from tamis.table import Table
 
 TRIES = 4

@@ -32,6 +32,7 @@ from tamis.engine.cells import (
     sensitive_counts,
     whole_classes,
 )
+from tamis.engine.released import ALL, ReleasedRows, counted_average_risk
 from tamis.errors import CannotMeet
 from tamis.files import open_plain_file
 from tamis.formulas import undone
@@ -69,7 +70,6 @@ from tamis.publish.verify import (
 from tamis.read.identifiers import content_of
 from tamis.read.keys import LEAST, NEARLY, NEARLY_TEXTS, UNIQUE
 from tamis.read.names import named_by_header
-from tamis.scale.exposure import ALL, ReleasedRows, counted_average_risk
 from tamis.stated import STATED, SecretGroup, reached_by_groups, worst_figure
 from tamis.table_file import raw_parts
 

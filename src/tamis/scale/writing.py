@@ -13,6 +13,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import IO, Any
 
+import numpy as np
 import polars as pl
 
 from tamis.analyse import Analysis, analyse
@@ -21,6 +22,7 @@ from tamis.engine import estimated_bytes, free_memory
 from tamis.engine.backend import DuckDB, Engine, Polars
 from tamis.engine.cells import count_cells
 from tamis.engine.large_table import HASH, LargeTable, content_text
+from tamis.engine.released import ReleasedRows
 from tamis.errors import InputError
 from tamis.publish.bundle import recipe, write_private, write_shared, written_release
 from tamis.publish.layout import (
@@ -35,8 +37,8 @@ from tamis.publish.promises import not_promised
 from tamis.publish.secret_groups import numbered_secrets
 from tamis.publish.summarise import AGAIN, summarise
 from tamis.publish.verify import verify
+from tamis.require.counts import ClassCounts
 from tamis.scale.coarse import plain_kind
-from tamis.scale.exposure import ReleasedRows, stated_groups
 from tamis.scale.search import LargeOutcome
 from tamis.scale.verifying import other_engine, verify_large
 from tamis.table_file import Format, write_parts
@@ -257,6 +259,26 @@ def describe(
     write_shared(draft, content, summary)
     how = recipe(outcome, draft, origin, date, diverse)
     write_private(draft / PRIVATE, outcome, summary, how)
+
+
+def stated_groups(
+    settings: Any, large: LargeTable, known: list[str], k: int, found: dict[str, Any]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """What is stated of groups: of their risk, and of the sensitive column.
+
+    The smallest group has k people; `found` is from `reached_beyond_k`.
+    """
+    secret, unit = str(large.shape.sensitive), large.shape.unit
+    numeric = large.shape.frame.schema[secret].is_numeric()
+    asked = settings.requirements.about(known, secret, number=numeric)
+    figures = {**found, **asked.of_sizes.reached(ClassCounts(np.array([k])))}
+    public = "private" if large.who else "file"
+    recount = public if secret == large.shape.target else "private"
+    risks, of_secret = (
+        [{**each.to_dict(unit), "measured": figures[each.name], "recount": of} for each in some]
+        for some, of in ((asked.of_risks, public), (asked.about_secrets, recount))
+    )
+    return risks, of_secret
 
 
 def _manifest(

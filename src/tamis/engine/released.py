@@ -1,18 +1,17 @@
-"""What all rows of a release reach, counted by an engine: who is unique, and what holds of groups.
+"""Released rows behind an engine: how many are alike, who is unique, how likely people are found.
 
-Of l, t and likeness whole classes are taken into memory, some at a time, and measured there as
-tables in memory are: the worst of all classes counts, so no figure is of a sample.
+What is chosen is counted here before it is written, and what was written is counted again by
+another engine. So nothing here knows what was required: whoever verifies counts by definitions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import NamedTuple
 
 import narwhals as nw
-import numpy as np
 import polars as pl
 
 from tamis.engine.backend import Engine, Frame
@@ -22,17 +21,11 @@ from tamis.engine.cells import (
     count_cells,
     count_distinct,
     merge_cells,
-    sensitive_counts,
     size_counts,
 )
-from tamis.engine.large_table import LargeTable
 from tamis.errors import CannotMeet, listed
-from tamis.publish.checks import Counts
-from tamis.require.base import Requirements
-from tamis.require.counts import ClassCounts
-from tamis.risk.large import spreads
 from tamis.table import Unit
-from tamis.unique_counts import ExposureFacts, shown_counts
+from tamis.unique_counts import Counts, ExposureFacts, shown_counts
 
 ALL = "all"
 
@@ -129,68 +122,12 @@ def counted_average_risk(engine: Engine, cells: Frame, columns: list[str], who: 
     From cells over at least the columns that define groups and those that tell people apart; where
     there are none of the latter, each row is a person.
     """
-    sizes = _group_sizes(engine, cells, columns, who)
+    sizes = group_sizes(engine, cells, columns, who)
     risks = sizes.select((pl.col("people") / pl.col(SIZE)).sum() / pl.col("people").sum())
     return float(risks.item())
 
 
-def _group_sizes(engine: Engine, cells: Frame, columns: list[str], who: list[str]) -> pl.DataFrame:
+def group_sizes(engine: Engine, cells: Frame, columns: list[str], who: list[str]) -> pl.DataFrame:
     cells, columns = one_group(cells, columns)
     members = engine.hold(merge_cells(cells, [*columns, *who]))
     return size_counts(engine, members, columns, who)
-
-
-def reached_beyond_k(
-    asked: Requirements, large: LargeTable, cells: Frame, names: tuple[str, ...]
-) -> dict[str, float]:
-    """What groups of people alike in some columns reach of what is asked, by its name.
-
-    From cells over at least these columns, the sensitive column and the people. Secrets are
-    measured some groups at a time, and the worst of all counts.
-    """
-    engine, columns, who = large.engine, large.columns(names), large.who
-    of_secrets = [each for each in asked if each.about_secret]
-    found: dict[str, float] = {}
-    if of_secrets:
-        secret = str(large.shape.sensitive)
-        number = large.shape.frame.schema[secret].is_numeric()
-        grouped, keys = one_group(cells, columns)
-        (column,) = large.columns([secret])
-        counts = sensitive_counts(engine, grouped, keys, column, who, number)
-        parts = [
-            [each.reached(part) for each in of_secrets]
-            for part in map(ClassCounts.of_spread, spreads(counts))
-        ]
-        found = {each.name: each.worst(part) for each, part in zip(of_secrets, zip(*parts))}
-    if rest := [each for each in asked if not each.about_secret]:
-        sizes = _group_sizes(engine, cells, columns, who)[SIZE].to_numpy()
-        risk = partial(counted_average_risk, engine, cells, columns, who)
-        found |= {each.name: each.reached(ClassCounts(sizes, mean_risk=risk)) for each in rest}
-    return found
-
-
-def cells_of(large: LargeTable, names: tuple[str, ...], secret: bool) -> Frame:
-    """Each combination that occurs of some columns, the people, and the secret where asked for."""
-    wanted = [*names, *([str(large.shape.sensitive)] if secret else [])]
-    columns = dict.fromkeys([*large.columns(wanted), *large.who])
-    return large.engine.hold(count_cells(large.frame, list(columns)))
-
-
-def stated_groups(
-    settings: Any, large: LargeTable, known: list[str], k: int, found: dict[str, Any]
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """What is stated of groups: of their risk, and of the sensitive column.
-
-    The smallest group has k people; `found` is from `reached_beyond_k`.
-    """
-    secret, unit = str(large.shape.sensitive), large.shape.unit
-    numeric = large.shape.frame.schema[secret].is_numeric()
-    asked = settings.requirements.about(known, secret, number=numeric)
-    figures = {**found, **asked.of_sizes.reached(ClassCounts(np.array([k])))}
-    public = "private" if large.who else "file"
-    recount = public if secret == large.shape.target else "private"
-    risks, of_secret = (
-        [{**each.to_dict(unit), "measured": figures[each.name], "recount": of} for each in some]
-        for some, of in ((asked.of_risks, public), (asked.about_secrets, recount))
-    )
-    return risks, of_secret
