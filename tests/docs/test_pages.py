@@ -162,8 +162,12 @@ def test_every_written_command_exists(page):
 
 def test_a_command_that_does_not_exist_is_noticed():
     assert understood("$ tamis audit TABLE [--quasi a,b] ...   # how exposed") == "audit"
-    for line in ("tamis adit TABLE", "tamis audit T --quasy a", "tamis coarsen T --search best"):
-        with pytest.raises((click.ClickException, InputError)):
+    for line, reason in (
+        ("tamis adit TABLE", "adit"),
+        ("tamis audit T --quasy a", "--quasy"),
+        ("tamis coarsen T --search best", "best"),
+    ):
+        with pytest.raises((click.ClickException, InputError), match=reason):
             understood(line)
     assert sum(1 for page in EVERY for _ in written(page)) > 40
 
