@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections import Counter
 
 import numpy as np
 import polars as pl
@@ -46,6 +47,73 @@ def test_the_order_of_the_rows_does_not_matter(engine, behind, roles):
     assert one.table.frame.equals(two.table.frame)
     assert 300 < one.table.rows < 500
     assert not one.table.frame.equals(sampled(behind(engine, frame, roles), 400, 4).table.frame)
+
+
+def told(table: Table) -> tuple[pl.DataFrame, list[int] | None]:
+    """What a sample holds whatever people are called: cells, and whose rows go together."""
+    people = table.people
+    together = None if people is None else pl.Series(people).rle_id().to_list()
+    return table.frame.drop(table.roles.identifiers), together
+
+
+@pytest.mark.parametrize("people", [2000, 900, 3])
+@pytest.mark.parametrize("kinds", [2, 50])
+def test_what_people_are_called_does_not_matter(engine, behind, people, kinds):
+    """With as many people as rows, several rows each, and few; many alike, and few."""
+    rng = np.random.default_rng(people)
+    who = np.arange(ROWS) % people
+    x = rng.integers(0, kinds, ROWS) / 3 - 1
+    frame = pl.DataFrame({"who": who, "x": x, "ill": rng.choice(["no", "yes"], ROWS)})
+    other = frame.with_columns(who=rng.permutation(people)[who] * 7 + 1)[rng.permutation(ROWS)]
+    samples = [
+        sampled(behind(engine, each, Roles("ill", identifiers=("who",))), 400, seed=3).table
+        for each in (frame, other)
+    ]
+    (one, whose), (two, others) = map(told, samples)
+    assert one.equals(two)
+    assert whose == others
+    if people > 3:
+        assert 300 < one.height < 500
+
+
+def test_people_are_drawn_in_proportion_to_those_alike(engine, behind):
+    """By the definition: of n people with the same rows, n times the share, rounded down or up."""
+    rng = np.random.default_rng(8)
+    who = np.repeat(np.arange(900), 2)
+    frame = pl.DataFrame({"who": who, "x": rng.integers(0, 3, 1800)})
+    drawn = sampled(behind(engine, frame, Roles(identifiers=("who",))), 360, seed=1).table.frame
+
+    def counts(rows: pl.DataFrame) -> dict[tuple[int, ...], int]:
+        lists = rows.group_by("who").agg(pl.col("x").sort())["x"]
+        return Counter(map(tuple, lists.to_list()))
+
+    every, some = counts(frame), counts(drawn)
+    assert len(every) == 6
+    assert all(abs(some[rows] - n * 0.2) < 1 for rows, n in every.items())
+
+
+@pytest.mark.parametrize("near", [0.0, 1.0, -1.0, 0.1, -0.1, 2.0**53, -1e17])
+def test_people_who_differ_in_the_last_place_of_a_number_differ(engine, behind, near):
+    """Else the name would decide which of them is drawn."""
+    x = [near, np.nextafter(near, np.inf) if near else 2.0**-61] * 40
+    frame = pl.DataFrame({"who": range(80), "x": x, "y": range(80)}).with_columns(
+        y=pl.col("y") // 2 % 2
+    )
+    frame = pl.concat([frame, frame.head(1)])
+    other = frame.with_columns(who=80 - pl.col("who"))
+    roles = Roles(identifiers=("who",))
+    one, two = (sampled(behind(engine, f, roles), 21, seed=0).table for f in (frame, other))
+    assert told(one)[0].equals(told(two)[0])
+
+
+@pytest.mark.parametrize("person", [None, ("who",), ()])
+def test_names_of_people_with_one_row_stay_where_they_are(engine, behind, person):
+    frame = mixed().with_columns(who=pl.int_range(ROWS))
+    roles = Roles("ill", identifiers=("who",), person=person)
+    drawn = sampled(behind(engine, frame, roles), 400, seed=0)
+    assert drawn.by == "contents"
+    assert drawn.table.frame["who"].null_count() == drawn.table.rows
+    assert drawn.table.people is None
 
 
 def test_people_come_with_all_their_rows(engine, behind):

@@ -6,8 +6,8 @@ about all of them at once, whole too, as the records of one long table.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
-from hashlib import md5
 from pathlib import Path
 from typing import NamedTuple
 
@@ -156,9 +156,11 @@ def check(found: Pairs, records: Records, chosen: list[int]) -> None:
     assert feature_gains(found, few).equals(named(gains, "feature", "pattern", "label"))
 
     pairs, labels = sample_pairs(found, 0.02, 7)
-    hashes = {md5(f"tamis 7 sample {e}".encode()).hexdigest(): e for e in range(len(label))}
-    drawn = [e for text, e in sorted(hashes.items()) if int(text[:12], 16) < int(0.02 * 16**12)]
-    assert labels["entity"].to_list() == drawn
+    drawn = labels["entity"].to_list()
+    kinds = list(zip(map(tuple, records.matrix.tolil().rows), label.tolist()))
+    alike, some = Counter(kinds), Counter(kinds[e] for e in drawn)
+    assert all(abs(some[kind] - n * 0.02) < 1 for kind, n in alike.items())
+    assert abs(len(drawn) - 0.02 * len(label)) < 5 * np.sqrt(0.02 * len(label))
     assert labels["label"].to_list() == records.labels[drawn].tolist()
     rows, columns = records.matrix[sorted(drawn)].nonzero()
     assert pairs["entity"].to_list() == np.array(sorted(drawn))[rows].tolist()

@@ -116,7 +116,7 @@ def test_what_is_asked_is_kept_on_all_rows_and_verified(engine, behind, tmp_path
 def test_what_no_release_keeps_is_refused(engine, behind):
     frame = visits(300).with_columns(pay=pl.lit(1.0))
     large = behind(engine, frame, sensitive="pay", **ROLES)
-    asked = Settings(l=2, methods={"breach": {}}, attackers=("nb",), allow_useless=True)
+    asked = Settings(k=2, l=2, methods={"breach": {}}, attackers=("nb",), allow_useless=True)
     with pytest.raises(CannotMeet, match="l = 2"):
         consider_large(large, asked, 200)
 

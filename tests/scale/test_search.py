@@ -132,3 +132,30 @@ def test_what_no_release_keeps_is_refused(engine, behind):
             settings,
             400,
         )
+
+
+@pytest.mark.parametrize("people", [1200, 500], ids=["a row each", "several rows"])
+def test_neither_the_order_nor_the_names_of_people_change_a_figure(engine, behind, people):
+    """Whoever guesses the names in the original cannot confirm the guess by any figure."""
+    rng = np.random.default_rng(3)
+    rows = 1200
+    age = rng.integers(20, 50, rows)
+    frame = pl.DataFrame(
+        {
+            "who": np.arange(rows) % people,
+            "age": age,
+            "job": rng.choice(["cook", "judge", "bard"], rows),
+            "ill": np.where(rng.random(rows) < age / 60, "yes", "no"),
+        }
+    )
+    names = rng.permutation(people) * 3
+    other = frame.with_columns(who=names[frame["who"].to_numpy()])[rng.permutation(rows)]
+    settings = Settings(k=3, methods={"coarsen": {}}, attackers=("nb",), allow_useless=True)
+    found = [
+        consider_large(behind(engine, each, **ROLES, identifier=("who",)), settings, 400)
+        for each in (frame, other)
+    ]
+    one, two = ([row.figures for row in each.outcome.decision.ranked] for each in found)
+    assert one == two
+    assert found[0].sample.table.rows < rows
+    assert found[0].measured == found[1].measured

@@ -1,20 +1,23 @@
 """A `LargeTable`: rows that stay where an engine can read them; and samples of it.
 
-Rows are drawn by a salted hash: the same on every engine, whatever the order of the rows. Where
-identifiers tell people apart, people are drawn, each with all their rows. Otherwise the contents
-are counted, and of a content with n rows about the share asked for is taken.
+What is drawn is decided by a salted hash of what rows hold: the same on every engine, whatever
+the order of the rows and whatever people are called, so that no figure measured on a sample
+confirms a guessed name. Where identifiers tell people apart, people are drawn, each with all their
+rows. Of n people with the same rows, or n rows of the same content, about the share asked for is
+taken.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from math import ceil
 
 import narwhals as nw
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from tamis.engine.backend import Engine, Frame
 from tamis.engine.cells import (
@@ -265,9 +268,14 @@ LOOKED_AT = 50_000
 HASH = "hash"
 _APART, _NONE = "\x1f", "\x1e"
 """What separates cells in the text that is hashed, and what stands for a missing one."""
-_LARGEST = 2.0**52
+_LARGEST = 2.0**62
 _DIGITS = 12
 """Hex digits of a hash that decide whether a row is drawn."""
+WHO, KEY, PLACE, _TAKEN = "who", "key", "place", "taken"
+_ADDED, _ADDED_FROM = 12, (0, 12)
+"""Digits of a hash that are added up, and where they start: numbers so small that the sum over
+nine million rows of a person fits 64 bits, and enough of them that no two sums are equal by chance.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -328,34 +336,95 @@ def sampled(large: LargeTable, rows: int, seed: int) -> Sample:
         by = "contents"
     frame = pl.DataFrame([drawn[c].alias(name) for c, name in zip(columns, names)])
     frame = frame.cast(dict(large.shape.frame.schema))  # type: ignore[arg-type]
-    table = Table(frame, _roles_of(large), unlabelled=large.shape.unlabelled)
+    table = Table(frame, _roles_of(large, by), unlabelled=large.shape.unlabelled)
     return Sample(table, large.rows, by)
 
 
-def _roles_of(large: LargeTable) -> Roles:
+def _roles_of(large: LargeTable, by: str) -> Roles:
     """The roles of the whole; a sample cannot tell which identifiers distinguish people."""
     roles = large.shape.roles
-    if roles.person is not None or not roles.identifiers:
+    if not roles.identifiers or (by == "everything" and roles.person is not None):
         return roles
     return replace(roles, person=large.told_apart_by if large.who else ())
 
 
+def _without_identifiers(large: LargeTable, columns: Sequence[str]) -> list[str]:
+    named = set(large.columns(large.shape.roles.identifiers))
+    return [c for c in columns if c not in named]
+
+
 def _people(large: LargeTable, columns: Sequence[str], share: float, seed: int) -> pl.DataFrame:
-    keyed = large.frame.with_columns(content_text(large.frame, large.who).alias("key"))
-    hashed = large.engine.with_hash(keyed, "key", salt_of(seed, "sample"))
-    drawn = hashed.filter(hash_below(share)).select(*columns, HASH)
-    return large.engine.small(drawn).sort(HASH, *columns, nulls_last=True)
+    content = _without_identifiers(large, columns)
+    frame = large.engine.near(large.frame)
+    texts = (content_text(frame, large.who).alias(WHO), content_text(frame, content).alias(KEY))
+    rows = frame.with_columns(*texts)
+    chosen = draw_people(large.engine, rows.select(WHO, KEY), share, seed)
+    drawn = rows.join(chosen, on=WHO).select(*columns, HASH, PLACE)
+    return large.engine.small(drawn).sort(HASH, PLACE, *content, *columns, nulls_last=True)
+
+
+def draw_people(engine: Engine, rows: Frame, share: float, seed: int) -> Frame:
+    """A share of the people of some rows, by what their rows hold.
+
+    Parameters
+    ----------
+    engine : Engine
+    rows : frame
+        Columns `who`, never missing, and `key`: what a row holds as text.
+    share : float
+    seed : int
+
+    Returns
+    -------
+    frame
+        Each person drawn once: `who`, and `hash` and `place`, by which they can be put in an order
+        that does not depend on `who`, but for people whose rows are the same.
+    """
+    salt = salt_of(seed, "sample")
+    # The hashes of a person's rows are added up: the sum is the same in every order of the rows,
+    # and sums of all that a hash has are different for different rows.
+    digits = reduce(_decimal, "abcdef", nw.col(HASH))
+    parts = [digits.str.slice(at, _ADDED).cast(nw.Int64).alias(f"part{at}") for at in _ADDED_FROM]
+    hashed = engine.with_hash(rows, KEY, salt).select(WHO, *parts)
+    sums = [nw.col(f"part{at}").sum().cast(nw.Int64).alias(f"part{at}") for at in _ADDED_FROM]
+    people = hashed.group_by(WHO).agg(*sums, nw.len().cast(nw.Int64).alias(ROWS))
+    keyed = people.select(
+        WHO, content_text(people, [*(f"part{at}" for at in _ADDED_FROM), ROWS]).alias(KEY)
+    )
+    held = engine.hold(engine.with_hash(keyed, KEY, salt).select(WHO, HASH))
+    alike = engine.small(count_cells(held, [HASH]).filter(_perhaps(share)))
+    taken = alike.select(HASH, pl.Series(_TAKEN, _copies(alike, share)))
+    ranked = held.join(engine.keep([taken]), on=HASH)
+    # Only people whose rows are the same are ranked by who they are: any of them will do.
+    ranked = ranked.with_columns(nw.col(WHO).rank("ordinal").over(HASH).cast(nw.Int64).alias(PLACE))
+    return engine.hold(ranked.filter(nw.col(PLACE) <= nw.col(_TAKEN)).select(WHO, HASH, PLACE))
+
+
+def _decimal(digits: nw.Expr, letter: str) -> nw.Expr:
+    """Hex digits without a letter, which becomes a decimal digit: no engine-specific arithmetic."""
+    return digits.str.replace_all(letter, str("abcdef".index(letter)), literal=True)
 
 
 def _contents(large: LargeTable, columns: Sequence[str], share: float, seed: int) -> pl.DataFrame:
-    counted = count_cells(large.frame.select(*columns), columns)
-    keyed = counted.with_columns(content_text(counted, columns).alias("key"))
-    hashed = large.engine.with_hash(keyed, "key", salt_of(seed, "sample"))
-    found = large.engine.small(hashed.filter(_perhaps(share)).drop("key"))
-    found = found.sort(HASH, *columns, nulls_last=True)
+    """Rows in proportion; identifiers, which tell nobody apart here, are left blank."""
+    content = _without_identifiers(large, columns)
+    counted = count_cells(large.frame.select(*content), content)
+    keyed = counted.with_columns(content_text(counted, content).alias(KEY))
+    hashed = large.engine.with_hash(keyed, KEY, salt_of(seed, "sample"))
+    found = large.engine.small(hashed.filter(_perhaps(share)).drop(KEY))
+    found = found.sort(HASH, *content, nulls_last=True)
+    blank = [pl.lit(None).alias(c) for c in columns if c not in content]
+    drawn = np.repeat(np.arange(found.height), _copies(found, share))
+    return found.with_columns(*blank)[drawn]
+
+
+def _copies(found: pl.DataFrame, share: float) -> NDArray[np.int64]:
+    """How many to draw of each hash that occurs so often: the share, rounded as the hash says."""
     chance = np.array([int(text[:_DIGITS], 16) for text in found[HASH]]) / 16.0**_DIGITS
-    copies = np.floor(found[ROWS].to_numpy() * share + 1 - chance).astype(np.int64)
-    return found[np.repeat(np.arange(found.height), copies)]
+    copies: NDArray[np.int64] = np.floor(found[ROWS].to_numpy() * share + 1 - chance).astype(
+        np.int64
+    )
+    return copies
 
 
 def _perhaps(share: float) -> nw.Expr:
@@ -369,11 +438,6 @@ def _perhaps(share: float) -> nw.Expr:
     return found
 
 
-def hash_below(share: float) -> nw.Expr:
-    """Whether the hash of a row is among the lowest share of all hashes."""
-    return nw.col(HASH) < nw.lit(_hex(share))
-
-
 def _hex(share: float) -> str:
     """The hash below which a share of all hashes lies."""
     return "g" if share >= 1 else f"{int(share * 16**_DIGITS):0{_DIGITS}x}"
@@ -382,9 +446,8 @@ def _hex(share: float) -> str:
 def content_text(frame: Frame, columns: Sequence[str]) -> nw.Expr:
     """The cells of each row as one text, the same on every engine.
 
-    Engines write floats in different ways, so these are split into two whole numbers. Different
-    floats may come out alike, which does no harm: whoever sorts by a hash of the text sorts by
-    the cells afterwards.
+    Engines write floats in different ways, so these are split into three whole numbers. Floats that
+    differ by less than 2e-19, or lie beyond 4e18, come out alike.
     """
     schema = frame.collect_schema()
     texts = [text for c in columns for text in _texts(nw.col(c), schema[c])]
@@ -394,9 +457,14 @@ def content_text(frame: Frame, columns: Sequence[str]) -> nw.Expr:
 def _texts(cell: nw.Expr, kind: nw.dtypes.DType) -> list[nw.Expr]:
     if kind.is_float():
         number = cell.cast(nw.Float64).clip(-_LARGEST, _LARGEST)
-        whole = number.floor()
-        rest = ((number - whole) * nw.lit(2.0**31)).floor()
-        return [part.cast(nw.Int64).cast(nw.String) for part in (whole, rest)]
+        sign = nw.when(number < 0).then(nw.lit(-1.0)).otherwise(nw.lit(1.0))
+        # Without its sign, every step is exact: nothing is added to a small number.
+        size = number * sign
+        whole = size.floor()
+        finer = (size - whole) * nw.lit(2.0**31)
+        finest = (finer - finer.floor()) * nw.lit(2.0**31)
+        numbers = (whole, finer.floor(), finest.floor())
+        return [(each * sign).cast(nw.Int64).cast(nw.String) for each in numbers]
     if kind == nw.Boolean:
         return [nw.when(cell).then(nw.lit("1")).otherwise(nw.when(~cell).then(nw.lit("0")))]
     if isinstance(kind, nw.Duration):

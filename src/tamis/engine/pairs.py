@@ -17,7 +17,7 @@ import polars as pl
 
 from tamis.engine.backend import MOST_ROWS, Engine, Frame
 from tamis.engine.cells import ROWS, count_cells, count_distinct, count_rows
-from tamis.engine.large_table import HASH, content_text, hash_below, salt_of
+from tamis.engine.large_table import HASH, KEY, PLACE, WHO, content_text, draw_people
 from tamis.errors import InputError
 from tamis.read import say_unlabelled
 
@@ -144,16 +144,25 @@ def feature_gains(records: Pairs, chosen: Sequence[Any]) -> pl.DataFrame:
 def sample_pairs(
     records: Pairs, share: float, seed: int, most: int = MOST_ROWS
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The pairs and labels of a share of the entities, drawn by a salted hash.
+    """The pairs and labels of a share of the entities, drawn by their features and label.
 
     More than `most` pairs are refused.
     """
-    keyed = records.labels.with_columns(content_text(records.labels, [ENTITY]).alias("key"))
-    hashed = records.engine.with_hash(keyed, "key", salt_of(seed, "sample"))
-    drawn = records.engine.hold(hashed.filter(hash_below(share)).select(ENTITY, LABEL, HASH))
+    every = ((records.pairs, FEATURE), (records.labels, LABEL))
+    rows = [
+        frame.select(nw.col(ENTITY).alias(WHO), _said(frame, column).alias(KEY))
+        for frame, column in every
+    ]
+    chosen = draw_people(records.engine, nw.concat(rows), share, seed).rename({WHO: ENTITY})
+    drawn = records.engine.hold(records.labels.join(chosen, on=ENTITY))
     pairs = records.pairs.join(drawn.select(ENTITY), on=ENTITY, how="semi")
-    labels = records.engine.small(drawn).sort(HASH).select(ENTITY, LABEL)
+    labels = records.engine.small(drawn).sort(HASH, PLACE).select(ENTITY, LABEL)
     return records.engine.small(pairs, most).sort(ENTITY, FEATURE), labels
+
+
+def _said(frame: Frame, column: str) -> nw.Expr:
+    """The cells of a column as text, after its name: a label is no feature of the same name."""
+    return nw.concat_str(nw.lit(column), content_text(frame, [column]), separator=" ")
 
 
 def _with_pattern(records: Pairs, chosen: Sequence[Any]) -> Frame:
