@@ -19,6 +19,11 @@ _SAID = re.compile(
 """How Python, the dynamic linker, Rust, LLVM and BLAS say that there is no more."""
 _TRIAL = "import numpy, polars; polars.DataFrame({'a': [1, 2]}).lazy().select('a').collect()"
 _SECONDS = 120
+LEAST = 2_000_000_000
+"""The least limit in bytes to start with. On two cores, `release` of 2,000 rows maps 1.95 GB, most
+of it for stacks and code that is never touched. With less, the libraries load and then end the
+process, or wait for a thread that never started, wherever the first piece is refused.
+"""
 _NEARLY = 0.7
 """The share of the limit beyond which an odd error is put down to it: libraries take memory, and
 space for their own code, in large pieces, so the one that did not fit is missing from the count."""
@@ -28,6 +33,11 @@ def too_little() -> str:
     """That there is not enough memory, and what to do."""
     most = limit()
     known = "" if most is None else f" (a limit of {most / 1e9:.1f} GB is set, see ulimit -v)"
+    if most is not None and most < LEAST:
+        return (
+            f"there is not enough memory{known}; nothing was written; allow {LEAST / 1e9:.0f} GB "
+            "or more"
+        )
     return (
         f"there is not enough memory{known}; nothing was left half-written; close other programs, "
         "use fewer rows or columns, or pass --engine duckdb where it is offered"
@@ -43,13 +53,14 @@ def limit() -> int | None:
 
 
 def cannot_start() -> bool:
-    """Whether the libraries do not even load within the limit; without one, nothing is tried.
+    """Whether nothing can be done within the limit; without one, nothing is tried.
 
-    Another process tries it: where threads cannot be started, Rust tells the terminal about it and
-    BLAS ends the process.
+    From `LEAST` on, another process tries to load the libraries, which map more with every core:
+    where threads cannot be started, Rust tells the terminal about it and BLAS ends the process.
     """
-    if limit() is None:
-        return False
+    most = limit()
+    if most is None or most < LEAST:
+        return most is not None
     import subprocess
 
     try:
