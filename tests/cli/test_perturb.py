@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import json
 import stat
@@ -106,6 +107,51 @@ def test_what_is_drawn_has_a_secret_that_is_kept_beside_the_file(
     assert (tmp_path / "again.csv").read_bytes() == first
     assert "found by trial" not in again.err
     assert not (tmp_path / "again.csv.secret.json").exists()
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        ("--method", "swap", "--seed", 1 << 100),
+        ("--method", "microaggregate", "--k", 4, "--columns", "age,weight"),
+    ],
+)
+def test_a_secret_goes_with_the_file_that_it_drew(run, table, tmp_path, other):
+    out = tmp_path / "x.csv"
+    kept = tmp_path / "x.csv.secret.json"
+    assert run("perturb", table, *NAMED, "--method", "swap", "-o", out).code == 0
+    assert kept.exists()
+    done = run("perturb", table, *NAMED, *other, "-o", out)
+    assert done.code == 0, done.err
+    assert not kept.exists()
+    assert "x.csv.secret.json was removed" in " ".join(done.err.split())
+
+
+def test_no_altered_file_is_there_without_its_secret(run, table, tmp_path, monkeypatch):
+    """Whatever cannot keep the secret leaves the former file and writes no other."""
+    out = tmp_path / "x.csv"
+    out.write_text("former")
+
+    def fail(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "no space")
+
+    monkeypatch.setattr("tamis.cli.perturb._keep_secret", fail)
+    assert run("perturb", table, *NAMED, "--method", "swap", "-o", out).code == 1
+    assert out.read_text() == "former"
+
+
+def test_a_file_that_cannot_be_written_keeps_the_former_secret(run, table, tmp_path, monkeypatch):
+    out = tmp_path / "x.csv"
+    assert run("perturb", table, *NAMED, "--method", "swap", "-o", out).code == 0
+    kept = (tmp_path / "x.csv.secret.json").read_bytes()
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "no space")
+
+    monkeypatch.setattr("tamis.publish.checks.write_table", fail)
+    for more in ((), ("--seed", 1 << 100)):
+        assert run("perturb", table, *NAMED, "--method", "swap", "-o", out, *more).code == 1
+        assert (tmp_path / "x.csv.secret.json").read_bytes() == kept
 
 
 def test_a_short_seed_is_allowed_with_a_warning(run, table, tmp_path):

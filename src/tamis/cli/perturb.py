@@ -66,10 +66,12 @@ def perturb(
     if method in AT_RANDOM:
         options["seed"] = _secret(options["seed"])
     altered = _METHODS[method](source, options, public)
-    _write(altered, path)
     if drawn:
-        kept = _keep_secret(options["seed"], path, quiet)
-        altered = altered._replace(result={**altered.result, "secret_file": str(kept)})
+        _write(altered, path, partial(_keep_secret, options["seed"], path, quiet))
+        kept = str(_place_of_secret(path))
+        altered = altered._replace(result={**altered.result, "secret_file": kept})
+    else:
+        _write(altered, path, partial(_forget_secret, path, quiet))
     _report(method, altered, as_json)
 
 
@@ -89,9 +91,13 @@ def _secret(given: int | None) -> int:
     return given
 
 
-def _keep_secret(secret: int, path: Path, quiet: bool) -> Path:
+def _place_of_secret(path: Path) -> Path:
+    return path.with_name(f"{path.name}.{SECRET}")
+
+
+def _keep_secret(secret: int, path: Path, quiet: bool) -> None:
     """Write the secret of a file beside it, for the holder alone, and say so."""
-    place = path.with_name(f"{path.name}.{SECRET}")
+    place = _place_of_secret(path)
     with written(place) as draft:
         draft.chmod(0o600)
         # As text: not every reader of JSON keeps a whole number of 39 digits.
@@ -103,7 +109,20 @@ def _keep_secret(secret: int, path: Path, quiet: bool) -> Path:
             markup=False,
             soft_wrap=True,
         )
-    return place
+
+
+def _forget_secret(path: Path, quiet: bool) -> None:
+    """Remove the secret of the file that is being replaced: the new one was not drawn by it."""
+    place = _place_of_secret(path)
+    if not place.is_file():
+        return
+    place.unlink()
+    if not quiet:
+        console(stderr=True).print(
+            f"{place.name} was removed: it had the secret of the former {path.name}.",
+            markup=False,
+            soft_wrap=True,
+        )
 
 
 class Altered(NamedTuple):
@@ -152,7 +171,7 @@ def _spend(
     ) as spent:
         altered = _METHODS[method](source, options, public)
         spent.keep()
-        _write(altered, path)
+        _write(altered, path, partial(_forget_secret, path, quiet=as_json))
     if not as_json:
         altered = altered._replace(words=f"{altered.words}\n{spending_words(spent, ledger)}")
     _report(method, altered, as_json, total(spent, ledger))
@@ -364,15 +383,19 @@ def _drawn(frame: pl.DataFrame, recipe: dict[str, Any]) -> Altered:
     return Altered(frame, recipe, promise)
 
 
-def _write(altered: Altered, path: Path) -> None:
-    """Write the table; where anonymity was promised, read it again and measure it first."""
+def _write(altered: Altered, path: Path, before: Callable[[], None]) -> None:
+    """Write the table; where anonymity was promised, read it again and measure it first.
+
+    `before` is called when the table is about to replace the former one: what is beside it changes
+    first, so that no table is ever there without its secret, or with that of another.
+    """
     from tamis.publish.checks import equals_by_grouping, write_counted
     from tamis.table import only
 
     def alike(again: pl.DataFrame, people: NDArray[np.int64] | None) -> int:
         return equals_by_grouping(only(again, altered.known), people)
 
-    write_counted(altered.frame, path, alike, altered.k, people=altered.people)
+    write_counted(altered.frame, path, alike, altered.k, people=altered.people, before=before)
 
 
 _METHODS: dict[str, Callable[[TableSource, dict[str, Any], Public], Altered]] = {

@@ -67,17 +67,21 @@ def write_counted(
     what: str = "k-anonymity",
     people: People | None = None,
     dictionary: Dictionary | None = None,
+    before: Callable[[], None] | None = None,
 ) -> None:
     """Write a table, which gets its name only where `count` finds enough in it, read again.
 
     `least` is the k that is promised, 0 counts nothing; `what` is counted, for the error. `people`
-    are the persons of the rows as given; `count` gets them in the order of the file.
+    are the persons of the rows as given; `count` gets them in the order of the file. `before` is
+    called when all is well, just before the table gets its name.
     """
     whose = None if people is None else people[content_order(frame)]
     with written(path) as draft:
         write_table(frame, draft, dictionary=dictionary)
         if least and (reached := count(read_written(draft, format_named(draft)), whose)) < least:
             raise CannotMeet(f"the written table has {what} {reached}, below k = {least}")
+        if before is not None:
+            before()
 
 
 def as_stored(cells: pl.DataFrame) -> pl.DataFrame:
