@@ -148,8 +148,12 @@ def test_columns_of_zeros_and_ones_are_promised_by_equality(tmp_path):
     [
         (Settings(methods={"noise": {}}), "alters cells"),
         (Settings(methods={"containment": {}}), "--engine memory"),
-        (Settings(absences=1), "absences are counted in memory only"),
-        (Settings(max_suppressed=0.1), "rows are left out in memory only"),
+        (Settings(absences=1), "--known-absences needs the table in memory: absences"),
+        (Settings(sampling=0.1, max_population_risk=0.1), "--sampling needs the table in memory"),
+        (
+            Settings(max_suppressed=0.1),
+            "--max-suppressed needs the table in mem",
+        ),
     ],
 )
 def test_what_is_done_in_memory_only_is_refused(tmp_path, asked, words):

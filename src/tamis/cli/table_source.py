@@ -188,20 +188,15 @@ class TableSource:
     def open_large(self, engine: Engine) -> LargeTable:
         """The table of the named file behind an engine, its rows not loaded."""
         from tamis.engine.large_table import check_large, labelled_large
+        from tamis.engine.memory_only import READING, refuse_memory_only
         from tamis.engine.sources import open_large
 
-        if self.target_bins:
-            raise InputError(
-                "--target-bins cuts a table in memory; write the classes into the table, or pass "
-                "--engine memory"
-            )
         if self.sparse:
             raise InputError(
                 "sparse 0/1 records are read into memory, except by tamis release of a --long "
                 "table; leave --engine out, or pass --engine memory"
             )
-        if self.weight:
-            raise InputError("--weight needs the table in memory; pass --engine memory")
+        refuse_memory_only(vars(self), READING)
         roles = {name: value for name, value in self._roles.items() if name != "weight"}
         large = open_large(
             engine,
@@ -216,15 +211,12 @@ class TableSource:
 
     def open_pairs(self, engine: Engine) -> Pairs:
         """The long table of the named file behind an engine, its pairs not loaded."""
+        from tamis.engine.memory_only import READING, refuse_memory_only
         from tamis.engine.sources import open_pairs
 
         self._refuse_roles_of_tables()
         self._refuse_person()
-        if self.label_item:
-            raise InputError(
-                "--label-item of a long table is read in memory; pass --engine memory, or name a "
-                "column of labels with --target"
-            )
+        refuse_memory_only(vars(self), READING, ["label_item"])
         if self.target is None:
             raise InputError("a release needs a target; name the column with --target")
         return open_pairs(

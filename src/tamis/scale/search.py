@@ -11,13 +11,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from tamis.catalogue.methods import METHODS
 from tamis.coarsen.ladder import Ladder
 from tamis.decide import Decision, Failure, decide
 from tamis.engine.backend import Frame
 from tamis.engine.large_table import LargeTable, Sample, sampled
+from tamis.engine.memory_only import RELEASING, methods_on_engines, refuse_memory_only
 from tamis.engine.released import smallest
-from tamis.errors import CannotMeet, InputError, Progress, listed
+from tamis.errors import CannotMeet, Progress, listed
 from tamis.evaluate.scorecard import Row
 from tamis.flow import Outcome, Settings, consider
 from tamis.read.keys import refuse_open_person
@@ -116,29 +116,8 @@ def consider_large(
 
 def _where_the_rows_are(settings: Settings) -> Settings:
     """The settings without methods that work in memory; an error where one was asked for."""
-    if settings.max_population_risk is not None or settings.sampling is not None:
-        raise InputError("the population is counted in memory only; pass --engine memory")
-    if settings.absences:
-        raise InputError(
-            "absences are counted in memory only; leave them out, or use --engine memory"
-        )
-    if settings.max_suppressed:
-        raise InputError(
-            "rows are left out in memory only; pass --engine memory, or leave out --max-suppressed"
-        )
-    chosen = settings.proposing
-    if altering := [name for name in chosen if METHODS[name].alters]:
-        raise InputError(
-            f"{listed(altering)} alters cells, which is done in memory only; pass --engine memory, "
-            "or --methods front,coarsen"
-        )
-    kept = {name: options for name, options in chosen.items() if METHODS[name].on_engines}
-    if not kept:
-        raise InputError(
-            f"{listed(chosen)} works in memory only; pass --engine memory, or --methods "
-            "front,coarsen"
-        )
-    return replace(settings, methods=kept)
+    refuse_memory_only({name: getattr(settings, name, None) for name in RELEASING}, RELEASING)
+    return replace(settings, methods=methods_on_engines(settings.proposing))
 
 
 def _of_sample(settings: Settings, sample: Sample) -> Settings:

@@ -32,6 +32,7 @@ from tamis.engine.cells import (
     sensitive_counts,
     whole_classes,
 )
+from tamis.engine.memory_only import unverified_by_engines
 from tamis.engine.released import ALL, ReleasedRows, counted_average_risk
 from tamis.errors import CannotMeet
 from tamis.files import open_plain_file
@@ -98,8 +99,8 @@ def other_engine(content: dict[str, Any]) -> EngineName:
 
 
 def _cell_checks(engine: Engine, folder: Path, content: dict[str, Any]) -> Iterator[Check]:
-    if reason := _needs_memory(content):
-        yield Check("schema", f"{reason}; pass --engine memory")
+    if reason := unverified_by_engines(content):
+        yield Check("schema", reason)
         return
     written = _WrittenFile(engine, folder, content)
     schema = look_at("schema", written.wrong)
@@ -122,21 +123,6 @@ def _cell_checks(engine: Engine, folder: Path, content: dict[str, Any]) -> Itera
     looks = {name: why for name, why in written.looks.items() if name not in stated}
     check = look_at("identifiers", lambda: _wrong_identifiers(rows, folder, content, looks))
     yield replace(check, doubts=doubts_about(doubted))
-
-
-def _needs_memory(content: dict[str, Any]) -> str:
-    """What an engine does not count; nothing where it counts all."""
-    if content["file"]["format"] not in ("csv", "parquet"):
-        return "sparse files are verified in memory only"
-    if any(entry["key"] != "k_anonymity" for entry in content["promises"]):
-        return "promises other than k-anonymity are verified in memory only"
-    if "budget" in content:
-        return "synthetic rows are verified in memory only"
-    if any("codes" in column or "question" in column for column in content["columns"]):
-        return "questions and codes are verified in memory only"
-    if "presence" in content:
-        return "delta-presence is verified in memory only"
-    return ""
 
 
 class _WrittenFile:

@@ -96,14 +96,12 @@ def _request(
 
 
 def _refuse_beyond_memory(only_front: bool, asked: Request) -> None:
-    given = {
-        "--choose front": only_front,
-        "--earlier": asked.earlier,
-        "--max-population-risk": asked.population or asked.settings.sampling,
-    }
-    for name, value in given.items():
-        if value:
-            raise InputError(f"{name} needs the table in memory; give --engine memory")
+    """Before anything is read: what no table behind an engine can be asked for."""
+    from tamis.engine.memory_only import OF_RECORDS, RELEASING, refuse_memory_only
+
+    settings = {name: getattr(asked.settings, name, None) for name in RELEASING}
+    given = {"only_front": only_front, "earlier": asked.earlier, "register": asked.population}
+    refuse_memory_only(settings | given, RELEASING, OF_RECORDS)
 
 
 def _check_population(options: Mapping[str, Any], weighed: bool = False) -> None:

@@ -308,8 +308,6 @@ def release_pairs(asked: Request, options: EngineOptions, name: EngineName) -> N
 
     source, settings = asked.source, asked.settings
     refuse_existing(asked.out, asked.force)
-    if settings.epsilon is not None:
-        raise InputError("--epsilon draws rows in memory only; give --engine memory")
     with running(options, name) as engine:
         found = compared_records(
             source.open_pairs(engine),

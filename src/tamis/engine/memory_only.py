@@ -1,0 +1,113 @@
+"""What needs the rows in memory, and why: the one place where a table behind an engine is refused.
+
+An engine answers a few questions about rows: how many are alike, which values they have, a sample,
+all of them in parts. What is listed here takes more than these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from tamis.catalogue.methods import METHODS
+from tamis.errors import InputError, listed
+
+PROPOSED = "front,coarsen"
+"""Methods to take instead of those that need memory."""
+
+
+class MemoryOnly(NamedTuple):
+    """Something that may be asked for, as it is asked for, and why it takes the rows themselves."""
+
+    option: str
+    why: str
+    instead: str = ""
+
+    def refusal(self) -> InputError:
+        other = f", or {self.instead}" if self.instead else ""
+        return InputError(
+            f"{self.option} needs the table in memory: {self.why}; pass --engine memory{other}"
+        )
+
+
+_OF_POPULATION = "people are matched with those of a population one by one"
+RELEASING: Mapping[str, MemoryOnly] = {
+    "only_front": MemoryOnly("--choose front", "the releases of a sample would be shown"),
+    "earlier": MemoryOnly("--earlier", "rows are matched with those of earlier releases"),
+    "register": MemoryOnly("--population", _OF_POPULATION),
+    "sampling": MemoryOnly("--sampling", _OF_POPULATION),
+    "max_population_risk": MemoryOnly("--max-population-risk", _OF_POPULATION),
+    "delta_presence": MemoryOnly("--delta-presence", _OF_POPULATION),
+    "absences": MemoryOnly(
+        "--known-absences",
+        "absences are counted by comparing each row with all others",
+        "leave it out",
+    ),
+    "max_suppressed": MemoryOnly(
+        "--max-suppressed", "who is left out is decided for all groups together", "leave it out"
+    ),
+    "epsilon": MemoryOnly("--epsilon", "synthetic rows are drawn from all rows at once"),
+}
+"""What `tamis release` may be asked for, by the name of its setting."""
+READING: Mapping[str, MemoryOnly] = {
+    "target_bins": MemoryOnly(
+        "--target-bins", "classes are cut after reading", "write the classes into the table"
+    ),
+    "weight": MemoryOnly("--weight", "weights are added up row by row"),
+    "label_item": MemoryOnly(
+        "--label-item",
+        "labels are made of items after reading",
+        "name a column of labels with --target",
+    ),
+}
+"""How a table may be read."""
+OF_RECORDS = ("only_front", "earlier", "register", "sampling", "max_population_risk", "epsilon")
+"""What is refused of sparse records, too, whose compared columns are then in memory."""
+
+
+def refuse_memory_only(
+    given: Mapping[str, Any], among: Mapping[str, MemoryOnly], names: Iterable[str] | None = None
+) -> None:
+    """Refuse the first thing that was asked for and needs the rows in memory.
+
+    >>> refuse_memory_only({"weight": "w"}, READING)
+    Traceback (most recent call last):
+    tamis.errors.InputError: --weight needs the table in memory: weights are added up row by row; \
+pass --engine memory
+    """
+    for name in among if names is None else names:
+        if given.get(name):
+            raise among[name].refusal()
+
+
+def methods_on_engines(chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """The methods that work behind engines; an error where one alters cells, or none is left."""
+    if altering := [name for name in chosen if METHODS[name].alters]:
+        raise MemoryOnly(
+            f"--methods {','.join(altering)}",
+            f"{listed(altering)} alters cells",
+            f"--methods {PROPOSED}",
+        ).refusal()
+    kept = {name: options for name, options in chosen.items() if METHODS[name].on_engines}
+    if not kept:
+        raise MemoryOnly(
+            f"--methods {','.join(chosen)}",
+            "it compares each row with all others",
+            f"--methods {PROPOSED}",
+        ).refusal()
+    return kept
+
+
+def unverified_by_engines(content: Mapping[str, Any]) -> str:
+    """What a manifest states that an engine does not count; nothing where it counts all."""
+    promised = {entry["key"] for entry in content["promises"]}
+    said = {key for column in content["columns"] for key in column}
+    reasons = {
+        "sparse files": content["file"]["format"] not in ("csv", "parquet"),
+        "promises other than k-anonymity": promised - {"k_anonymity"},
+        "synthetic rows": "budget" in content,
+        "questions and codes": said & {"codes", "question"},
+        "claims about who is present": "presence" in content,
+    }
+    words = next((what for what, stated in reasons.items() if stated), "")
+    return f"{words} are verified in memory only; pass --engine memory" if words else ""
