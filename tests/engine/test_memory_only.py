@@ -43,5 +43,5 @@ def test_methods_that_need_memory_are_left_out_unless_nothing_is_left():
     assert list(methods_on_engines({"front": {}, "containment": {}})) == ["front"]
     with pytest.raises(InputError, match="--methods containment needs the table in memory"):
         methods_on_engines({"containment": {}})
-    with pytest.raises(InputError, match="'noise' alters cells.* or --methods front"):
+    with pytest.raises(InputError, match=r"'noise' alters cells.* or --methods front"):
         methods_on_engines({"front": {}, "noise": {}})
