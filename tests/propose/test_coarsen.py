@@ -373,11 +373,11 @@ def test_releases_of_other_seeds_look_alike():
         assert release.features == found[0].features
         labels = release.table.frame["street"]
         assert not set(labels.filter(low)) & set(labels.filter(~low))  # what matters stays apart
-        form = release.forms["street"]
-        assert form.stability is not None
-        assert form.stability > 0.8
-    names = [tuple(release.forms["street"].ladder["groups"]) for release in found]
-    assert max(names.count(each) for each in names) >= 3
+    forms = [release.forms["street"] for release in found]
+    sure = [form for form in forms if form.stability is not None and form.stability > 0.9]
+    assert len(sure) >= 3
+    # What is stated to be stable is the same for every seed; what chance split is stated to be less.
+    assert len({tuple(form.ladder["groups"]) for form in sure}) == 1
 
 
 def test_leave_to_suppress_never_takes_a_candidate_away():
