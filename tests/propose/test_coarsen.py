@@ -376,7 +376,7 @@ def test_releases_of_other_seeds_look_alike():
     forms = [release.forms["street"] for release in found]
     sure = [form for form in forms if form.stability is not None and form.stability > 0.9]
     assert len(sure) >= 3
-    # What is stated to be stable is the same for every seed; what chance split is stated to be less.
+    # What is said to be stable is the same for every seed; what chance split says that it is not.
     assert len({tuple(form.ladder["groups"]) for form in sure}) == 1
 
 
