@@ -279,6 +279,14 @@ def test_a_partition_fills_its_cells_and_no_more(missing: tuple[str, ...], no_no
         assert 2 * (max(sides) + 1) ** 2 > most  # with one bin more they would not fit
 
 
+def test_as_many_cells_as_allowed_are_counted_and_not_one_more() -> None:
+    frame = pl.DataFrame({"a": ["u", "v", "w"] * 20, "y": ["n", "m"] * 30})
+    options: dict[str, Any] = {"bounds": {"a": ["u", "v", "w"], "y": ["m", "n"]}}
+    DPHistogram(1.0, max_cells=6, **options).fit(frame, target="y")
+    with pytest.raises(CannotMeet, match="make 6 cells with the label, and at most 5"):
+        DPHistogram(1.0, max_cells=5, **options).fit(frame, target="y")
+
+
 @pytest.mark.parametrize("rows", [0, -1, 1.5, True, "many"])
 def test_a_partition_takes_a_whole_number_of_rows(rows: Any) -> None:
     with pytest.raises(InputError, match="rows must be a whole number of at least 1"):

@@ -19,6 +19,7 @@ from tamis.read.keys import (
     identifying_form,
     refuse_unstated_identifiers,
     unstated_identifiers,
+    warn_of_fractions,
 )
 from tamis.table import sort_by_content
 
@@ -96,6 +97,29 @@ def test_from_twenty_rows_on_a_form_says_something(kind):
     assert form(LEAST - 1) == ""
     assert form(LEAST) != ""
     assert LEAST == 20
+
+
+@pytest.mark.parametrize(("values", "why"), [(LEAST, ORDER), (LEAST - 1, "")])
+def test_a_sequence_that_restarts_has_twenty_values(values, why):
+    assert identifying_form(column("x", list(range(values)) * 8)) == why
+
+
+@pytest.mark.parametrize(("values", "why"), [(LEAST, KEY), (LEAST - 1, "")])
+def test_a_number_of_people_that_repeats_has_twenty_values(values, why):
+    numbers = np.random.default_rng(3).permutation(np.arange(8 * values) % values)
+    assert identifying_form(column("ssn", 123456789 + numbers)) == why
+
+
+def test_of_twenty_fractions_on_it_is_said_that_they_hardly_repeat():
+    def warned(rows: int) -> list[str]:
+        frame = pl.DataFrame({"x": np.random.default_rng(3).random(rows)})
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            warn_of_fractions(Table(frame))
+        return [str(each.message) for each in said]
+
+    assert warned(LEAST - 1) == []
+    assert "hardly repeat" in warned(LEAST)[0]
 
 
 @given(st.integers(20, 300), st.integers(2, 40), st.integers(-5, 5), st.randoms())
