@@ -217,6 +217,19 @@ def test_a_column_like_an_identifier_is_found(folder, tmp_path):
         checked_by(Polars, place)
 
 
+def test_every_check_of_memory_is_made(folder, tmp_path):
+    names = [check.name for check in verify(folder).checks]
+    assert [check.name for check in checked_by(Polars, folder).checks] == names
+
+
+def test_rows_that_were_left_out_are_checked(folder, tmp_path):
+    def leave_out(content: dict[str, Any], place: Path) -> None:
+        content["suppressed"] = {"unit": "people", "share_at_most": 0.01}
+
+    with pytest.raises(CannotMeet, match="whether anybody is left out"):
+        checked_by(Polars, changed(folder, tmp_path / "out", leave_out))
+
+
 def test_what_only_memory_can_check_is_said(tmp_path, folder):
     def promise(content: dict[str, Any], place: Path) -> None:
         content["promises"][0]["key"] = "containment_anonymity"

@@ -27,6 +27,7 @@
     checks          measures of a written file
     check_words     what is checked, in words
     unchecked       what a folder only states, and what was counted, in words
+    written_cells   whether its cells are those described, some rows at a time
     labels          whether its cells are those that ladders give
     read_back       the same beside the original, for `tamis retain` and `tamis release --earlier`
 

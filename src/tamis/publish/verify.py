@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from math import fsum
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import polars as pl
 
 from tamis.catalogue.methods import RECORDED
 from tamis.errors import CannotMeet, InputError, listed, plural
-from tamis.formulas import safe_names, undone, unguarded
+from tamis.formulas import undone
 from tamis.notebook import in_short
 from tamis.publish.check_words import CHECK_WORDS
-from tamis.publish.checks import measure, unlike_a_table, wrong_exposure, wrong_known
+from tamis.publish.checks import measure, wrong_exposure, wrong_known
 from tamis.publish.contradictions import contradiction
 from tamis.publish.form import with_types, wrong_dictionary, wrong_form
 from tamis.publish.kept_names import wrong_names
-from tamis.publish.labels import wrong_bounds, wrong_labels
 from tamis.publish.layout import (
     NAME,
     PRIVATE,
@@ -44,16 +43,15 @@ from tamis.publish.secret_groups import wrong_secret_groups
 from tamis.publish.shape import wrong_shape
 from tamis.publish.unchecked import NOT_CHECKED, counted_alone, counted_claims, only_stated
 from tamis.publish.value_shapes import is_finite_number
+from tamis.publish.written_cells import wrong_ladders, wrong_rows, wrong_schema
 from tamis.read.keys import identifying_columns
 from tamis.stated import sentence
-from tamis.table import Table, bare, kind_of
+from tamis.table import Table, bare
 from tamis.table_file import read_cells
 
 ROUNDING = 1e-9
 MOST_EPSILON = 500.0
 """Beyond this the promised factor means nothing: any table would satisfy it."""
-BOUNDS = ("lower bound", "upper bound")
-"""Columns that hold the ends of the intervals of another one."""
 PRESENCE = "delta-presence"
 """The check that takes a register."""
 RANGED = ("number", "feature")
@@ -142,11 +140,11 @@ def verify(folder: str | Path, population: Table | pl.DataFrame | None = None) -
     register = Table(population) if isinstance(population, pl.DataFrame) else population
     if register is not None and Path(folder).is_dir():
         check_claimed_columns(read_json(Path(folder) / NAME), register)
-    return verify_by(Path(folder), partial(_cell_checks, register=register))
+    return verify_by(Path(folder), partial(RowsInMemory, register=register))
 
 
-def verify_by(folder: Path, look: Look) -> Verified:
-    """Check a published folder, its cells by the checks that `look` gives.
+def verify_by(folder: Path, read: ReadRows) -> Verified:
+    """Check a published folder, whose rows are read by `read`.
 
     They are looked at only where the manifest is one, and the files are those it names.
     """
@@ -155,7 +153,7 @@ def verify_by(folder: Path, look: Look) -> Verified:
     content = read_json(folder / NAME)
     checks = [look_at("manifest", lambda: _wrong_manifest(folder, content))]
     if checks[0].holds:
-        checks += _all_checks(folder, content, look)
+        checks += _all_checks(folder, content, read)
     failed = [check for check in checks if not check.holds]
     if failed:
         raise CannotMeet(
@@ -180,55 +178,136 @@ def _wrong_manifest(folder: Path, content: Any) -> str:
     return ""
 
 
-Look = Callable[[Path, dict[str, Any]], Iterator[Check]]
-"""Checks of the cells of a published folder, given its manifest."""
-
-
-def _all_checks(folder: Path, content: dict[str, Any], look: Look) -> Iterator[Check]:
+def _all_checks(folder: Path, content: dict[str, Any], read: ReadRows) -> Iterator[Check]:
     files = look_at("files", lambda: _strange_files(folder, content))
     hashes = look_at("hash", lambda: _wrong_hashes(folder, content))
     yield from (files, hashes)
     if not (files.holds and hashes.holds):  # what somebody else put there is not read
         return
-    yield from look(folder, content)
+    yield from _cell_checks(read, folder, content)
     if is_folder(folder / PRIVATE):
         yield look_at("private", lambda: _wrong_private(folder, content))
 
 
-def _cell_checks(
-    folder: Path, content: dict[str, Any], register: Table | None = None
-) -> Iterator[Check]:
-    path, format = folder / content["file"]["name"], content["file"]["format"]
+def _cell_checks(read: ReadRows, folder: Path, content: dict[str, Any]) -> Iterator[Check]:
     try:
-        raw = read_cells(path, content)
+        rows = read(folder, content)
     except CannotMeet as error:
         yield Check("schema", str(error))
         return
-    schema = look_at(
-        "schema", lambda: wrong_rows(raw.height, content) or wrong_schema(raw, content)
-    )
+    schema = look_at("schema", rows.wrong_schema)
     yield schema
     if not schema.holds:
         return
-    frame = undone(raw) if format == "csv" else raw
     for entry in content["promises"]:
-        look = partial(wrong_promise_by, lambda promise: measure(promise, frame), entry)
+        look = partial(wrong_promise_by, rows.count_alike, entry)
         yield look_at(str(entry["key"]), look)
-    yield look_at("form", lambda: wrong_form(path, raw, content))
-    yield look_at("codes", lambda: wrong_dictionary(with_types(frame, content), content))
+    yield look_at("form", rows.wrong_form)
+    yield look_at("codes", rows.wrong_codes)
     yield look_at("method", lambda: _wrong_method(content))
     yield look_at("not_promised", lambda: wrong_not_promised(content))
-    yield look_at("ladders", lambda: wrong_ladders(frame, content))
-    yield look_at("people", lambda: wrong_people(folder, frame, content))
-    yield look_at("suppressed", lambda: wrong_left_out(folder, frame.height, content))
-    yield look_at("diversity", lambda: wrong_secret_groups(folder, frame, content))
-    yield look_at(
-        "exposure", lambda: wrong_exposure(frame, content, kept_people(folder, frame, content))
-    )
+    yield look_at("ladders", rows.wrong_ladders)
+    yield look_at("people", rows.wrong_people)
+    left = content["file"]["rows"]  # as many as were read, or the schema is wrong
+    yield look_at("suppressed", lambda: wrong_left_out(folder, left, content))
+    yield look_at("diversity", rows.wrong_groups)
+    yield look_at("exposure", rows.wrong_exposure)
     if "presence" in content:
-        yield _presence_check(folder, frame, content, register)
-    yield look_at("budget", lambda: _wrong_budget(frame, content))
-    yield _identifier_check(folder, frame, content)
+        yield _presence_check(rows)
+    yield look_at("budget", rows.wrong_budget)
+    yield _identifier_check(rows, folder, content)
+
+
+class WrittenRows(Protocol):
+    """The rows of a published file, wherever they are: what is asked of them to check a folder.
+
+    Each question gives what is wrong, in words, or nothing; the schema is asked for first.
+    """
+
+    def wrong_schema(self) -> str: ...
+
+    def wrong_form(self) -> str: ...
+
+    def wrong_codes(self) -> str: ...
+
+    def wrong_ladders(self) -> str: ...
+
+    def wrong_people(self) -> str: ...
+
+    def wrong_groups(self) -> str: ...
+
+    def wrong_exposure(self) -> str: ...
+
+    def wrong_budget(self) -> str: ...
+
+    def count_alike(self, entry: dict[str, Any]) -> int:
+        """The smallest group of rows that a promise is about."""
+
+    def recount_presence(self) -> Recounted:
+        """Who of a register is in the table."""
+
+    def identifying(self, among: list[str]) -> dict[str, str]:
+        """The columns among some that look like identifiers, and why."""
+
+
+class RowsInMemory:
+    """The rows of a published file, read whole."""
+
+    def __init__(
+        self, folder: Path, content: dict[str, Any], *, register: Table | None = None
+    ) -> None:
+        self.folder, self.content, self.register = folder, content, register
+        self.path = folder / content["file"]["name"]
+        self.raw = read_cells(self.path, content)
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """The cells without what guards them from spreadsheets."""
+        return undone(self.raw) if self.content["file"]["format"] == "csv" else self.raw
+
+    @cached_property
+    def mixed(self) -> pl.DataFrame:
+        """Rows in no order: in that of the file, some columns would ascend as row numbers do."""
+        return with_types(self.frame, self.content).sample(fraction=1.0, shuffle=True, seed=0)
+
+    def wrong_schema(self) -> str:
+        return wrong_rows(self.raw.height, self.content) or wrong_schema(self.raw, self.content)
+
+    def wrong_form(self) -> str:
+        return wrong_form(self.path, self.raw, self.content)
+
+    def wrong_codes(self) -> str:
+        return wrong_dictionary(with_types(self.frame, self.content), self.content)
+
+    def wrong_ladders(self) -> str:
+        return wrong_ladders(self.frame, self.content)
+
+    def wrong_people(self) -> str:
+        return wrong_people(self.folder, self.frame, self.content)
+
+    def wrong_groups(self) -> str:
+        return wrong_secret_groups(self.folder, self.frame, self.content)
+
+    def wrong_exposure(self) -> str:
+        people = kept_people(self.folder, self.frame, self.content)
+        return wrong_exposure(self.frame, self.content, people)
+
+    def wrong_budget(self) -> str:
+        return _wrong_budget(self.frame, self.content)
+
+    def count_alike(self, entry: dict[str, Any]) -> int:
+        return measure(entry, self.frame)
+
+    def recount_presence(self) -> Recounted:
+        return recounted_presence(self.folder, self.frame, self.content, self.register)
+
+    def identifying(self, among: list[str]) -> dict[str, str]:
+        found = identifying_columns(self.mixed, among=among)
+        return {name: finding.why for name, finding in found.items()}
+
+
+ReadRows = Callable[[Path, dict[str, Any]], WrittenRows]
+"""Gives the rows of a published folder with that manifest."""
 
 
 def look_at(name: str, look: Callable[[], str]) -> Check:
@@ -241,20 +320,15 @@ def look_at(name: str, look: Callable[[], str]) -> Check:
         return Check(name, f"the manifest is malformed ({type(error).__name__} at {name!r})")
 
 
-def _presence_check(
-    folder: Path, frame: pl.DataFrame, content: dict[str, Any], register: Table | None
-) -> Check:
+def _presence_check(rows: WrittenRows) -> Check:
     found = Recounted()
 
     def look() -> str:
         nonlocal found
-        found = recounted_presence(folder, frame, content, register)
+        found = rows.recount_presence()
         return found.wrong
 
     return replace(look_at(PRESENCE, look), uncounted=found.uncounted)
-
-
-_WRITTEN_DATE = r"^(?:[+-]?[0-9]{4,}-[0-9]{2}-[0-9]{2})?(?: ?[0-9]{2}:[0-9]{2}:[0-9]{2}[.0-9]*)?$"
 
 
 def _strange_files(folder: Path, content: dict[str, Any]) -> str:
@@ -272,30 +346,6 @@ def _wrong_hashes(folder: Path, content: dict[str, Any]) -> str:
         if digest(folder / entry["name"]) != entry["sha256"]:
             return f"{entry['name']} is not the file that was published (its SHA-256 differs)"
     return ""
-
-
-def wrong_rows(rows: int, content: dict[str, Any]) -> str:
-    """Whether a file has another number of rows than its manifest says."""
-    said = content["file"]["rows"]
-    return "" if rows == said else f"the file has {rows} rows, but the manifest says {said}"
-
-
-def wrong_schema(raw: pl.DataFrame, content: dict[str, Any]) -> str:
-    """What does not fit the manifest in the columns of a file, or of some of its rows."""
-    said, format = [column["name"] for column in content["columns"]], content["file"]["format"]
-    headers = safe_names(said) if format == "csv" else said
-    if raw.columns != headers or [c["header"] for c in content["columns"]] != headers:
-        return f"the columns of the file are not those of the manifest ({len(said)} in it)"
-    if [c["role"] for c in content["columns"]].count("target") != 1:
-        return "the manifest does not name exactly one target"
-    for column, cells in zip(content["columns"], map(bare, raw.get_columns())):
-        if column["kind"] == "number" and not _numbers(cells):
-            return f"column {column['name']!r} is declared numeric but holds something else"
-        if column["kind"] == "date" and not _dates(cells):
-            return f"column {column['name']!r} is declared a date but holds something else"
-        if format == "csv" and unguarded(cells):
-            return f"column {column['name']!r} holds a text that a spreadsheet would run"
-    return unlike_a_table(raw) if format == "parquet" else ""
 
 
 def wrong_not_promised(content: dict[str, Any]) -> str:
@@ -322,49 +372,6 @@ def _wrong_method(content: dict[str, Any]) -> str:
     ):
         return f"{name} with k = {settings['k']} is stated, but no such anonymity is promised"
     return ""
-
-
-def _wrong_bins(cells: pl.Series, column: dict[str, Any]) -> str:
-    """What does not fit the classes that a target of numbers is said to be cut into."""
-    cuts, labels = column["bins"]["cuts"], column["bins"]["labels"]
-    if column["role"] != "target" or not cuts or len(labels) != len(cuts) + 1:
-        return f"the classes of column {column['name']!r} are not those between its cuts"
-    if cuts != sorted(set(cuts)):
-        return f"the cuts of column {column['name']!r} do not rise"
-    if not bare(cells).drop_nulls().is_in(labels).all():
-        return f"column {column['name']!r} has a value that is none of its stated classes"
-    return ""
-
-
-def wrong_ladders(frame: pl.DataFrame, content: dict[str, Any]) -> str:
-    """What is not on the stated ladders, or no bound of one, among some rows."""
-    for column in content["columns"]:
-        if "coarser" in column and wrong_labels(frame[column["name"]], column["coarser"]):
-            return f"column {column['name']!r} has a value that is not on its stated ladder"
-    for column in content["columns"]:
-        if "bins" in column and (wrong := _wrong_bins(frame[column["name"]], column)):
-            return wrong
-    ladders = {c["name"]: c["coarser"] for c in content["columns"] if "coarser" in c}
-    for column in content["columns"]:
-        if column["role"] not in BOUNDS:
-            continue
-        if column.get("of") not in ladders:
-            return f"column {column['name']!r} holds bounds of a column that has no intervals"
-        of, end = column["of"], column["role"].removesuffix(" bound")
-        if wrong_bounds(frame[of], frame[column["name"]], end, ladders[of]):
-            return f"column {column['name']!r} does not hold the bounds that {of!r} has"
-    return ""
-
-
-def _numbers(cells: pl.Series) -> bool:
-    read = cells.cast(pl.Float64, strict=False)
-    return cells.null_count() == read.null_count()
-
-
-def _dates(cells: pl.Series) -> bool:
-    if cells.dtype != pl.String:
-        return kind_of(cells.dtype) == "date" or cells.null_count() == cells.len()
-    return bool(cells.str.contains(_WRITTEN_DATE).all())
 
 
 def wrong_promise_by(count: Callable[[dict[str, Any]], int], entry: dict[str, Any]) -> str:
@@ -419,20 +426,14 @@ def _within(cells: pl.Series, bound: list[Any], ranged: bool) -> bool:
     return bool(cells.cast(pl.String).is_in(allowed).all())
 
 
-def _identifier_check(folder: Path, frame: pl.DataFrame, content: dict[str, Any]) -> Check:
+def _identifier_check(rows: WrittenRows, folder: Path, content: dict[str, Any]) -> Check:
     """The check of the door, of all released columns; what was stated to be ordinary is said."""
     doubts: tuple[str, ...] = ()
 
     def look() -> str:
         nonlocal doubts
-        # Rows are sorted, so in the order of the file some columns would ascend as numbers of
-        # rows do.
-        mixed = with_types(frame, content).sample(fraction=1.0, shuffle=True, seed=0)
-        stated = identifying_columns(mixed, among=stated_columns(content))
-        doubts = doubts_about({name: finding.why for name, finding in stated.items()})
-        found = identifying_columns(mixed, among=open_columns(content))
-        like = {name: finding.why for name, finding in found.items()}
-        return wrong_identifiers(folder, like, frame.columns, content)
+        doubts = doubts_about(rows.identifying(stated_columns(content)))
+        return wrong_identifiers(folder, rows.identifying(open_columns(content)), content)
 
     return replace(look_at("identifiers", look), doubts=doubts)
 
@@ -467,9 +468,7 @@ def open_columns(content: dict[str, Any]) -> list[str]:
     ]
 
 
-def wrong_identifiers(
-    folder: Path, like: Mapping[str, str], columns: Collection[str], content: dict[str, Any]
-) -> str:
+def wrong_identifiers(folder: Path, like: Mapping[str, str], content: dict[str, Any]) -> str:
     """What looks like an identifier and was not declared otherwise, or is known to be one.
 
     `like` says why, by the name of the column.
@@ -484,7 +483,7 @@ def wrong_identifiers(
     if is_folder(folder / PRIVATE):
         known = read_json(folder / PRIVATE / RECIPE)
         kept = {*known["identifiers"], known["sensitive"]} - {known["target"]}
-        if shown := sorted(kept & set(columns)):
+        if shown := sorted(kept & {column["name"] for column in content["columns"]}):
             return f"column {listed(shown)} must never be released"
     return ""
 

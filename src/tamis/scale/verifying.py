@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -47,27 +46,14 @@ from tamis.publish.layout import (
     is_folder,
 )
 from tamis.publish.people import DIGITS, wrong_people_by
+from tamis.publish.presence import Recounted
 from tamis.publish.secret_groups import (
     check_columns,
     private_entries,
     wrong_secret_groups_by,
 )
-from tamis.publish.verify import (
-    BOUNDS,
-    Check,
-    Verified,
-    doubts_about,
-    look_at,
-    open_columns,
-    stated_columns,
-    verify_by,
-    wrong_identifiers,
-    wrong_ladders,
-    wrong_not_promised,
-    wrong_promise_by,
-    wrong_rows,
-    wrong_schema,
-)
+from tamis.publish.verify import Verified, open_columns, stated_columns, verify_by
+from tamis.publish.written_cells import BOUNDS, wrong_ladders, wrong_rows, wrong_schema
 from tamis.read.identifiers import content_of
 from tamis.read.keys import LEAST, NEARLY, NEARLY_TEXTS, UNIQUE
 from tamis.read.names import named_by_header
@@ -83,7 +69,7 @@ def verify_large(folder: str | Path, engine: Engine) -> Verified:
 
     `CannotMeet` names everything that does not hold.
     """
-    return verify_by(Path(folder), partial(_cell_checks, engine))
+    return verify_by(Path(folder), partial(RowsBehindEngine, engine))
 
 
 def other_engine(content: dict[str, Any]) -> EngineName:
@@ -98,38 +84,11 @@ def other_engine(content: dict[str, Any]) -> EngineName:
     return "polars" if writer in ("duckdb", "spark") else "duckdb"
 
 
-def _cell_checks(engine: Engine, folder: Path, content: dict[str, Any]) -> Iterator[Check]:
-    if reason := unverified_by_engines(content):
-        yield Check("schema", reason)
-        return
-    written = _WrittenFile(engine, folder, content)
-    schema = look_at("schema", written.wrong)
-    yield schema
-    if not schema.holds:
-        return
-    yield look_at("form", written.wrong_form)
-    rows = written.rows()
-    for entry in content["promises"]:
-        look = partial(
-            wrong_promise_by, lambda said: rows.reached(said["columns"], in_people=False), entry
-        )
-        yield look_at(str(entry["key"]), look)
-    yield look_at("not_promised", lambda: wrong_not_promised(content))
-    yield look_at("people", lambda: _wrong_people(rows, folder, content))
-    yield look_at("diversity", lambda: _wrong_groups(rows, folder, content, written.secret_column))
-    yield look_at("exposure", lambda: _wrong_exposure(rows, content))
-    stated = stated_columns(content)
-    doubted = {name: why for name, why in written.looks.items() if name in stated}
-    looks = {name: why for name, why in written.looks.items() if name not in stated}
-    check = look_at("identifiers", lambda: _wrong_identifiers(rows, folder, content, looks))
-    yield replace(check, doubts=doubts_about(doubted))
-
-
-class _WrittenFile:
+class RowsBehindEngine:
     """The file of a release, read in parts; its rows are there when nothing was wrong."""
 
     def __init__(self, engine: Engine, folder: Path, content: dict[str, Any]) -> None:
-        self.engine, self.content = engine, content
+        self.engine, self.folder, self.content = engine, folder, content
         self.path, self.format = folder / content["file"]["name"], content["file"]["format"]
         private = any(entry.get("recount") == "private" for entry in content["promises"])
         kept = private and is_folder(folder / PRIVATE)
@@ -139,8 +98,10 @@ class _WrittenFile:
         self.looks: dict[str, str] = {}
         """Columns that look like identifiers by their values, and what they look like."""
 
-    def wrong(self) -> str:
+    def wrong_schema(self) -> str:
         """What does not fit the manifest; parts that do are put before the engine."""
+        if reason := unverified_by_engines(self.content):
+            return reason
         with ExitStack() as opened:
             beside = [
                 _Numbers(opened.enter_context(open_plain_file(path)), path.name)
@@ -156,6 +117,44 @@ class _WrittenFile:
         """What the file shows besides its rows."""
         return wrong_parts(self.path, raw_parts(self.path, self.format, BATCH), self.content)
 
+    def wrong_codes(self) -> str:
+        """None are stated, or the schema was wrong."""
+        return ""
+
+    wrong_budget = wrong_codes
+
+    def wrong_ladders(self) -> str:
+        """Each part was looked at when it was read."""
+        return ""
+
+    def recount_presence(self) -> Recounted:
+        raise CannotMeet("who is present is counted in memory only; pass --engine memory")
+
+    def count_alike(self, entry: dict[str, Any]) -> int:
+        return self.rows.reached(entry["columns"], in_people=False)
+
+    def wrong_people(self) -> str:
+        return _wrong_people(self.rows, self.folder, self.content)
+
+    def wrong_groups(self) -> str:
+        return _wrong_groups(self.rows, self.folder, self.content, self.secret_column)
+
+    def wrong_exposure(self) -> str:
+        return _wrong_exposure(self.rows, self.content)
+
+    def identifying(self, among: list[str]) -> dict[str, str]:
+        """By what values look like, as the parts showed, or by hardly any value in two rows."""
+        like = {name: why for name, why in self.looks.items() if name in among}
+        numbers = {c["name"] for c in self.content["columns"] if c["kind"] == "number"}
+        for name in among if self.content["file"]["rows"] >= LEAST else ():
+            nearly = NEARLY if name in numbers else NEARLY_TEXTS
+            if name in like or not _hardly_repeats(self.rows, name, nearly):
+                continue
+            if name not in numbers or _whole(self.rows, name):
+                like[name] = UNIQUE
+        return like
+
+    @cached_property
     def rows(self) -> ReleasedRows:
         """The rows behind the engine; a column of bounds tells no more than that of its labels."""
         assert self.frame is not None
@@ -232,20 +231,6 @@ def _wrong_exposure(rows: ReleasedRows, content: dict[str, Any]) -> str:
         return rows.counts(columns, in_people)
 
     return wrong_exposure_by(count, content, bool(rows.who))
-
-
-def _wrong_identifiers(
-    rows: ReleasedRows, folder: Path, content: dict[str, Any], looks: dict[str, str]
-) -> str:
-    """By what its values look like, as the parts showed, or by hardly any value in two rows."""
-    total = content["file"]["rows"]
-    numbers = {c["name"] for c in content["columns"] if c["kind"] == "number"}
-    like = dict(looks)
-    for name in open_columns(content) if total >= LEAST else ():
-        nearly = NEARLY if name in numbers else NEARLY_TEXTS
-        if _hardly_repeats(rows, name, nearly) and (name not in numbers or _whole(rows, name)):
-            like.setdefault(name, UNIQUE)
-    return wrong_identifiers(folder, like, list(rows.columns), content)
 
 
 def _hardly_repeats(rows: ReleasedRows, name: str, nearly: float) -> bool:
