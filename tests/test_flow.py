@@ -22,6 +22,7 @@ from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.c45 import C45Classifier
 from tamis.learn.columns import Column, Feature
 from tamis.learn.subset_scores import SubsetScores
+from tamis.people import People
 from tamis.select.containment.greedy import GreedySearch
 from tamis.select.containment.source import ColumnSource
 from tamis.select.front import search_front
@@ -155,6 +156,6 @@ def test_whole_columns_are_searched_once_for_all_methods(monkeypatch):
 def test_records_in_which_people_have_several_rows_are_refused():
     records = from_matrix([[1, 0], [0, 1]] * 20, labels=[0, 1] * 20)
     with pytest.raises(InputError, match="k must count people"):
-        consider(replace(records, people=np.arange(40) // 2))
+        consider(replace(records, people=People.of(np.arange(40) // 2)))
     with pytest.raises(InputError, match="needs a target"):
         consider(replace(records, labels=None))

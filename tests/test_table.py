@@ -67,7 +67,7 @@ def people(identifiers, **roles):
     rows = len(next(iter(identifiers.values())))
     frame = pl.DataFrame({**identifiers, "y": [0] * rows}, strict=False)
     found = Table(frame, Roles(identifiers=tuple(identifiers), **roles)).people
-    return None if found is None else found.tolist()
+    return None if found.each_row else found.codes.tolist()
 
 
 def test_a_row_is_a_person_where_no_identifier_repeats() -> None:

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tamis.people import People, PeopleLike
+
 K = 5
 """The fewest people in an interval if no k was requested."""
 SHARE = 1 / 4
@@ -22,11 +24,10 @@ DIGITS = 17
 """Enough to distinguish all floating-point numbers."""
 
 Floats = NDArray[np.float64]
-People = NDArray[np.integer[Any]]
 
 
 def quantile_cuts(
-    values: NDArray[Any], intervals: int, *, k: int = K, people: People | None = None
+    values: NDArray[Any], intervals: int, *, k: int = K, people: PeopleLike = None
 ) -> list[float]:
     """Round cut points that make intervals of nearly equal numbers of rows.
 
@@ -37,7 +38,7 @@ def quantile_cuts(
         How many to make; fewer if values repeat often or there are few people.
     k : int
         The fewest people in an interval.
-    people : array of int, optional
+    people : People or array, optional
         The person each value belongs to; by default each belongs to a different person.
 
     Returns
@@ -63,7 +64,7 @@ def rounded_cuts(
     points: Iterable[float],
     *,
     k: int = K,
-    people: People | None = None,
+    people: PeopleLike = None,
     off_cells: bool = False,
     slack: int | None = None,
     fives: bool = False,
@@ -166,19 +167,16 @@ def _between(ordered: Floats, rank: int, slack: int, k: int) -> tuple[float, flo
 
 
 def populous(
-    values: NDArray[Any], cuts: Iterable[float], k: int, people: People | None
+    values: NDArray[Any], cuts: Iterable[float], k: int, people: PeopleLike = None
 ) -> list[float]:
     """The cuts, starting from the lowest, that leave at least k people in each interval."""
 
-    def enough(rows: NDArray[np.bool_]) -> bool:
-        crowd = rows.sum() if people is None else len(np.unique(people[rows]))
-        return bool(crowd >= k)
-
+    who = People.named(people, len(values))
     kept: list[float] = []
     for cut in sorted(set(cuts)):
         within = values <= cut
         if kept:
             within &= values > kept[-1]
-        if enough(within) and enough(values > cut):
+        if min(who.among(within), who.among(values > cut)) >= k:
             kept.append(cut)
     return kept

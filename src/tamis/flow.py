@@ -342,7 +342,7 @@ def _compared(
         raise InputError(
             "a release needs a target; name it with --target, --labels or --label-item"
         )
-    if records.people is not None:
+    if not records.people.each_row:
         raise InputError(
             "in these records people have several rows, and k must count people; give the table "
             "that they were made from"

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from tamis.errors import InputError, plural
 from tamis.notebook import in_short, quoted
+from tamis.people import People
 from tamis.table import Table, Unit
 
 if TYPE_CHECKING:
@@ -93,9 +94,9 @@ class Release:
     rehearsal : Table, optional
         For synthetic rows: more rows, generated in the same way from the rows a search may see,
         so that models trained on them can be evaluated on the other rows.
-    people : array of int, optional
-        The number of the person each row is about, since the identifiers that distinguish people
-        are not in the table. `None` if each row is a different person.
+    people : People, optional
+        The person each row is about, since the identifiers that distinguish people are not in
+        the table. By default each row is a different person.
     forms : mapping of feature to Coarsening
         The features that are released in a coarser form; people in whom a model is interested are
         coarsened the same way.
@@ -126,7 +127,7 @@ class Release:
     promises: tuple[KAnonymity, ...] = ()
     unaltered: Table | None = None
     rehearsal: Table | None = None
-    people: NDArray[np.int64] | None = None
+    people: People = None  # type: ignore[assignment]  # each row is a person
     unit: Unit = "rows"
     forms: Mapping[str, Coarsening] = field(default_factory=dict)
     beyond: int = 0
@@ -143,7 +144,9 @@ class Release:
             )
         if unknown := [c for c in self.forms if c not in self.table.features]:
             raise InputError(f"{plural(len(unknown), 'coarser form')} of no released feature")
-        if self.people is not None and len(self.people) != self.table.rows:
+        if self.people is None:
+            object.__setattr__(self, "people", People.of_rows(self.table.rows))
+        if len(self.people) != self.table.rows:
             raise InputError(
                 "people must have one entry per row: the table has "
                 f"{plural(self.table.rows, 'row')}, got {len(self.people):,} in people"
@@ -182,7 +185,7 @@ class Release:
     @property
     def everybody(self) -> int:
         """The number of people; the number of rows if each row is a person."""
-        return self.table.rows if self.people is None else int(self.people.max()) + 1
+        return self.people.count
 
     @property
     def of_everyone(self) -> Table:
@@ -224,14 +227,9 @@ class Release:
         (2, 1)
         """
         table = replace(self.table, frame=self.table.frame.filter(pl.Series(kept)))
-        people = None if self.people is None else _renumbered(self.people[kept])
-        return replace(self, table=table, people=people, kept=kept, whole=self)
-
-
-def _renumbered(people: NDArray[np.int64]) -> NDArray[np.int64] | None:
-    """People without gaps in their numbers; `None` where each has one row."""
-    names, numbers = np.unique(people, return_inverse=True)
-    return None if len(names) == len(numbers) else numbers.astype(np.int64)
+        return replace(
+            self, table=table, people=self.people[kept].renumbered(), kept=kept, whole=self
+        )
 
 
 def released(

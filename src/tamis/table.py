@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from tamis.errors import InputError, listed, listed_as, plural
 from tamis.notebook import html_table, in_short, quoted
+from tamis.people import People
 from tamis.person import (
     PersonCandidate,
     candidates_of,
@@ -228,8 +229,8 @@ class Table:
         return self.features if self.roles.quasi is None else self.roles.quasi
 
     @cached_property
-    def people(self) -> NDArray[np.int64] | None:
-        """The number of the person each row is about; `None` if every row is a different person.
+    def people(self) -> People:
+        """The number of the person each row is about, see `tamis.people`.
 
         People are distinguished by `Roles.person`, or else by the identifiers that may decide it,
         see `tamis.person`: a number rather than a name, a patient rather than a stay. Of those that
@@ -239,13 +240,12 @@ class Table:
         `Roles.exact_identifiers`.
 
         >>> stays = pl.DataFrame({"stay": [1, 2, 3], "patient": ["a", "a", "b"], "ill": [0, 1, 1]})
-        >>> Table(stays, Roles(target="ill", identifiers=("stay", "patient"))).people.tolist()
+        >>> Table(stays, Roles(target="ill", identifiers=("stay", "patient"))).people.codes.tolist()
         [0, 0, 1]
         """
         if not self._person_codes:
-            return None
-        people = join_codes(self._person_codes.values())
-        return None if people.max(initial=-1) + 1 == self.rows else people
+            return People.of_rows(self.rows)
+        return People.of(join_codes(self._person_codes.values()))
 
     @property
     def told_apart_by(self) -> tuple[str, ...]:
@@ -315,7 +315,7 @@ class Table:
     @property
     def everybody(self) -> int:
         """The number of people; the number of rows if each row is a person."""
-        return self.rows if self.people is None else int(self.people.max()) + 1
+        return self.people.count
 
     @property
     def unit(self) -> Unit:
@@ -466,32 +466,32 @@ def content_order(frame: pl.DataFrame, *ties: NDArray[np.int64]) -> NDArray[np.i
     return order
 
 
-def number_people(
-    rows: pl.DataFrame, people: NDArray[np.int64], *ties: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def number_people(rows: pl.DataFrame, people: People, *ties: NDArray[np.int64]) -> People:
     """The people of rows, numbered by what they have: in the order of the lists of their rows.
 
     Identifiers are in some order, and a number drawn by a known seed could be traced back to them.
     People who have the same share out their numbers in any way, and nobody can tell which.
 
-    >>> number_people(pl.DataFrame({"x": ["b", "a", "b"]}), np.array([0, 1, 1])).tolist()
+    >>> numbered = number_people(pl.DataFrame({"x": ["b", "a", "b"]}), People.of([0, 1, 1]))
+    >>> numbered.codes.tolist()
     [1, 0, 0]
     """
+    if people.each_row:
+        return people
     order = content_order(rows, *ties)
     cells = (*one_form(rows, texts=True).get_columns(), *map(pl.Series, ties))
     placed = pl.DataFrame([cell.alias(str(i)) for i, cell in enumerate(cells)])[order]
     content = np.zeros(len(order), np.int64)
     if placed.width:
         content = placed.select(pl.struct(pl.all()).rle_id()).to_series().to_numpy()
-    whose = pl.DataFrame({"whose": people[order], "content": content})
+    whose = pl.DataFrame({"whose": people.codes[order], "content": content})
     # By the given number last: people who have the same are numbered alike in every call, so that
     # whoever is drawn first by one step is first in the next, whichever of them it is.
     lists = whose.group_by("whose").agg("content")
     sorted_people = lists.sort("content", "whose")["whose"].to_numpy()
-    numbers = np.empty(people.max(initial=-1) + 1, dtype=np.int64)
+    numbers = np.empty(people.radix, dtype=np.int64)
     numbers[sorted_people] = np.arange(len(sorted_people))
-    found: NDArray[np.int64] = numbers[people]
-    return found
+    return People.of(numbers[people.codes])
 
 
 def _one_form(column: pl.Series, texts: bool) -> pl.Series:

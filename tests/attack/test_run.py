@@ -95,7 +95,7 @@ def test_people_are_held_out_whole():
     frame = pl.DataFrame({"who": np.repeat(range(20), 3), "a": np.arange(60) % 7})
     table = Table(frame, Roles(identifiers=("who",)))
     scene: Any = with_control(Scene(table, Table(frame.select("a"))))[0]
-    people: Any = table.people
+    people: Any = table.people.codes
     assert set(people[scene.held_out]).isdisjoint(people[scene.inside])
     assert len(scene.held_out) == 15
 

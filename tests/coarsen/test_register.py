@@ -82,7 +82,7 @@ def test_shares_at_every_node_are_those_of_the_definition(both):
 @given(towns())
 def test_coarser_nodes_tell_no_more_where_each_row_is_a_person(both):
     table, town = both
-    if table.people is not None:
+    if town.people is not None and len(set(town.people)) < len(town.people):
         assert not with_register(table, town, 0, 1).nested
         return
     for one, other in itertools.product(table.nodes, repeat=2):

@@ -52,7 +52,7 @@ def test_the_order_of_the_rows_does_not_matter(engine, behind, roles):
 def told(table: Table) -> tuple[pl.DataFrame, list[int] | None]:
     """What a sample holds whatever people are called: cells, and whose rows go together."""
     people = table.people
-    together = None if people is None else pl.Series(people).rle_id().to_list()
+    together = None if people.each_row else pl.Series(people.codes).rle_id().to_list()
     return table.frame.drop(table.roles.identifiers), together
 
 
@@ -113,7 +113,7 @@ def test_names_of_people_with_one_row_stay_where_they_are(engine, behind, person
     drawn = sampled(behind(engine, frame, roles), 400, seed=0)
     assert drawn.by == "contents"
     assert drawn.table.frame["who"].null_count() == drawn.table.rows
-    assert drawn.table.people is None
+    assert drawn.table.people.each_row
 
 
 def test_people_come_with_all_their_rows(engine, behind):

@@ -143,7 +143,7 @@ def test_nobody_is_both_learnt_from_and_asked_about():
     given = table(who=people).with_roles(
         target="y", sensitive="s", identifiers=("who",), person=("who",)
     )
-    labels, whose = column_labels(given, "y"), given.people
+    labels, whose = column_labels(given, "y"), given.people.groups
     assert whose is not None
     split = HoldOut.drawn(labels, groups=whose)
     measure = Yardstick.of(given, split, labels, column_labels(given, "s"))

@@ -216,7 +216,9 @@ def test_no_fold_knows_the_other_rows_of_those_it_tests():
     table = Table(frame, Roles(target="ill", identifiers=("person",)))
     tree = DecisionTreeClassifier(random_state=0)
     assert abs(SubsetScores(table, tree, cv=5).of(["code"]).mean - 0.5) < 0.2
-    known = SubsetScores(frame, tree, target="ill", features=["code"], cv=5, groups=table.people)
+    known = SubsetScores(
+        frame, tree, target="ill", features=["code"], cv=5, groups=table.people.groups
+    )
     assert known.of(["code"]) == SubsetScores(table, tree, cv=5).of(["code"])
     parted = SubsetScores(table.with_roles(person=()), tree, cv=5)
     assert parted.of(["code"]).mean > 0.95

@@ -25,7 +25,7 @@ def problem(table: Table, k: int = 5) -> Problem:
     labels = column_labels(table, table.target)
     secret = table.sensitive
     secrets = None if secret in (None, table.target) else column_labels(table, str(secret))
-    split = HoldOut.drawn(labels, groups=table.people)
+    split = HoldOut.drawn(labels, groups=table.people.groups)
     measure = Yardstick.of(table, split, labels, secrets)
     return Problem(table, split, k, AdditiveNaiveBayes(), yardstick=measure)
 

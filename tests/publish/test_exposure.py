@@ -17,6 +17,7 @@ from tamis.analyse.crowds import (
     _known,
 )
 from tamis.errors import CannotMeet
+from tamis.people import People
 from tamis.publish.checks import recounted, wrong_exposure
 from tamis.publish.promises import exposure_words
 from tamis.release import Recipe, Release
@@ -79,10 +80,10 @@ def by_definition(rows: Any, width: int, kind: str, in_people: bool) -> dict[str
 def test_figures_are_those_of_the_definition(kind: str, data: st.DataObject):
     rows, width = data.draw(releases(kind))
     release, people = made(rows, width, kind)
-    numbered = np.unique(people, return_inverse=True)[1]
-    for who in (None, numbered):
+    whose = People.named(people, len(rows))
+    for who in (People.of_rows(len(rows)), whose):
         found: Any = _counted(release, who, "rows", 1)
-        expected = by_definition(rows, width, kind, who is not None)
+        expected = by_definition(rows, width, kind, who is whose)
         assert {name: found["known"][name] for name in ("k", "unique")} == expected["known"]
         assert found["everything"] == expected["everything"]
         assert found["same_target"] == expected["same_target"]
@@ -94,10 +95,12 @@ def test_figures_are_those_of_the_definition(kind: str, data: st.DataObject):
 
 def content(release: Release, people: Any = None) -> dict[str, Any]:
     """As much of a manifest as is looked at."""
-    in_rows = _counted(release, None, "rows", 3)
+    rows = release.table.rows
+    in_rows = _counted(release, People.of_rows(rows), "rows", 3)
     said: Any = in_rows
     if people is not None:
-        said = {**_counted(release, people, "people", 3), "rows": in_rows}
+        whose = People.named(people, rows)
+        said = {**_counted(release, whose, "people", 3), "rows": in_rows}
     names = [*release.features, release.table.target]
     return {
         "exposure": said,
@@ -152,12 +155,12 @@ def test_a_manifest_cannot_keep_silent_or_count_elsewhere():
 
 def test_few_people_are_counted_only_where_the_file_tells_them():
     release, people = made(ROWS, 2, "equal")
-    found = _counted(release, people, "people", 3)
+    found = _counted(release, People.named(people, len(ROWS)), "people", 3)
     assert found["known"]["k"] is None
     assert found["known"]["unique"] is None
     assert found["same_target"] == {"groups": None, "of": 2, "members": None}
     secrets = pl.Series("s", ["u", "v", "u"])
-    alike = _alike(_known(release), secrets, None)
+    alike = _alike(_known(release), secrets, People.of_rows(3))
     assert shown_alike(alike, shown_from(3))["members"] is None
 
 

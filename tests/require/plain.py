@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from tamis.coding import Coded
+from tamis.people import People
 from tamis.require import options_of_groups
 from tamis.require.base import Requirements
 from tamis.require.counts import ClassCounts
@@ -24,7 +25,7 @@ def plain(asked: Requirements) -> Any:
 
 
 def counts_of(
-    classes: Coded, secret: pl.Series | None = None, people: Coded | None = None
+    classes: Coded, secret: pl.Series | None = None, people: People | None = None
 ) -> ClassCounts:
     """What requirements are asked of, for rows whose classes are known."""
     return count_groups(Grouping.of_classes(classes, people), secret)

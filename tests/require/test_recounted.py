@@ -10,11 +10,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tamis.people import People
 from tamis.publish.secret_groups import measured_entry, numbered_secrets
 from tamis.require import OF_GROUPS, requirements
 from tamis.require.base import Requirement
 from tamis.risk.anonymity import k_anonymity, reidentification
-from tamis.risk.grouping import grouped, people_of
+from tamis.risk.grouping import grouped
 from tamis.stated import OF_GROUPS_STATED, STATED, sentence, short_of_asked
 from tests.require.plain import counts_of
 
@@ -83,7 +84,7 @@ def test_what_is_searched_for_is_what_is_recounted(name, numeric, data, rows, se
 
 
 def check(asked: Requirement, frame: pl.DataFrame, people: Any) -> None:
-    coded = None if people is None else people_of(people)
+    coded = None if people is None else People.named(people, frame.height)
     counts = counts_of(grouped(frame, ["job"]).keys, frame["ill"], coded)
     entry, reached = asked.to_dict("people"), asked.reached(counts)
     by_verifier = recounted(entry, frame, people)
@@ -103,7 +104,7 @@ def test_risks_are_those_of_the_audit(rows, several):
     frame = pl.DataFrame(rows, schema={"job": pl.String, "ill": pl.Float64, "who": pl.Int64},
                          orient="row")  # fmt: skip
     people = np.unique(frame["who"].to_numpy(), return_inverse=True)[1] if several else None
-    coded = None if people is None else people_of(people)
+    coded = None if people is None else People.named(people, frame.height)
     counts = counts_of(grouped(frame, ["job"]).keys, None, coded)
     found = requirements(1, max_risk=0.5, max_average_risk=0.5).reached(counts)
     risks = reidentification(frame, ["job"], people=people)

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from tamis import Table
 from tamis.coding import Coded, dense, joined
 from tamis.errors import InputError
+from tamis.people import People
 from tamis.require import requirements
 from tamis.risk.anonymity import reidentification
 from tests.require.plain import counts_of, plain
@@ -90,7 +91,7 @@ def test_recursive_l_is_not_kept_at_exactly_c():
 
 def test_people_count_and_not_rows():
     classes, secret = Coded(np.zeros(4, dtype=np.int64), 1), pl.Series(["a", "a", "b", "b"])
-    people = Coded(np.array([0, 0, 0, 1]), 2)
+    people = People.of([0, 0, 0, 1])
     assert requirements(k=4).met(counts_of(classes))
     assert not requirements(k=4).met(counts_of(classes, None, people))
     assert requirements(k=2, l=2).met(counts_of(classes, secret, people))
@@ -148,5 +149,5 @@ def test_wrong_thresholds(threshold):
 def test_the_average_risk_is_that_of_people_in_their_smallest_group():
     classes = Coded(np.array([0, 0, 0, 1]), 2)
     assert counts_of(classes).average_risk == pytest.approx((3 * 1 / 3 + 1) / 4)
-    people = Coded(np.array([0, 1, 1, 1]), 2)  # two in the first group, one of them alone, too
+    people = People.of([0, 1, 1, 1])  # two in the first group, one of them alone, too
     assert counts_of(classes, None, people).average_risk == pytest.approx((1 / 2 + 1) / 2)

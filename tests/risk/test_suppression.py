@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tamis.coding import Coded, CodedFrame, coded, dense
+from tamis.people import People
 from tamis.release import Recipe, Release
 from tamis.require import requirements
 from tamis.require.containment import ContainmentAnonymity
@@ -143,7 +144,7 @@ def test_nothing_goes_that_would_leave_nothing_to_learn_from():
 
 
 def test_a_person_goes_whole_and_is_counted_once():
-    people = np.array([0, 1, 2, 2, 3])
+    people = People.of([0, 1, 2, 2, 3])
     few = Suppression(1, requirements(2), AGES["ill"], people)
     frame = AGES.with_columns(age=pl.Series([30, 30, 40, 30, 30]))
     trimmed = few.trimmed(
@@ -151,7 +152,7 @@ def test_a_person_goes_whole_and_is_counted_once():
     )
     assert trimmed.table.frame["age"].to_list() == [30, 30, 30]
     assert (trimmed.suppressed_rows, trimmed.suppressed_people) == (2, 1)
-    assert trimmed.people is None
+    assert trimmed.people.each_row
 
 
 def test_columns_of_zero_and_one_hide_by_containment():

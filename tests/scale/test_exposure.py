@@ -14,10 +14,11 @@ from tamis.engine.backend import DuckDB, Polars
 from tamis.engine.cells import count_cells
 from tamis.errors import CannotMeet
 from tamis.flow import Settings
+from tamis.people import People
 from tamis.publish.verify import verify
 from tamis.require import requirements
 from tamis.require.diversity import DiversityKind
-from tamis.risk.grouping import grouped, people_of
+from tamis.risk.grouping import grouped
 from tamis.risk.large import reached_beyond_k
 from tamis.scale.search import consider_large
 from tamis.scale.verifying import verify_large
@@ -53,7 +54,7 @@ def test_the_figures_are_those_of_memory(engine, behind, who, secret):
     large = behind(engine, frame, **roles, **identifier)
     cells = engine.hold(count_cells(large.frame, large.columns(frame.columns)))
     numbers = (frame["who"].rank("dense") - 1).cast(pl.Int64).to_numpy()
-    whose = people_of(numbers) if who else None
+    whose = People.named(numbers, len(numbers)) if who else People.of_rows(frame.height)
     for known in (("job", "age"), ("age",), ()):
         classes = grouped(frame.with_columns(one=pl.lit(1)), [*known, "one"]).keys
         for kind in KINDS:

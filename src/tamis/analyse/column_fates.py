@@ -327,7 +327,7 @@ def projection_on(outcome: Outcome) -> Projection | None:
     """
     table, settings = outcome.table, outcome.settings
     plain = not settings.absences and outcome.evaluator.suppression is None
-    plain = plain and table.people is None and table.roles.quasi is None
+    plain = plain and table.people.each_row and table.roles.quasi is None
     if not (plain and outcome.release.by_containment and is_binary(table)):
         return None
     number = {name: i for i, name in enumerate(table.features)}

@@ -19,12 +19,14 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
+from tamis.coding import Coded
 from tamis.flow import Outcome
+from tamis.people import People
 from tamis.propose.problem import as_records
 from tamis.release import Release
 from tamis.require.k import KAnonymity
 from tamis.risk.containment import entity_anonymity
-from tamis.risk.grouping import grouped, people_in, people_of
+from tamis.risk.grouping import grouped, sizes_of
 from tamis.risk.suda import MOST_COLUMNS, affordable, special_uniques
 from tamis.table import Unit
 from tamis.unique_counts import (
@@ -126,10 +128,10 @@ def exposure_facts(outcome: Outcome) -> ExposureFacts | None:
     if release.is_drawn:
         return None
     k, people = outcome.settings.k, release.people
-    if people is None:
-        return _counted(release, None, table.unit, k)
     found = _counted(release, people, table.unit, k)
-    return {**found, "rows": _counted(release, None, "rows", k)}
+    if people.each_row:
+        return found
+    return {**found, "rows": _counted(release, People.of_rows(len(people)), "rows", k)}
 
 
 def same_sensitive(outcome: Outcome) -> Alike | None:
@@ -152,9 +154,9 @@ def class_sizes_of(outcome: Outcome) -> tuple[Ints, Ints, Ints]:
     """
     release, table = outcome.release, outcome.table
     known, whole = _known(release), _whole(release)
-    before = _each(_before(outcome, known.contained), table.people)
+    before = table.people.least(_before(outcome, known.contained))
     people = release.people
-    after, everything = (_each(crowds.sizes(people), people) for crowds in (known, whole))
+    after, everything = (people.least(crowds.sizes(people)) for crowds in (known, whole))
     return before, after, everything
 
 
@@ -167,15 +169,6 @@ def _before(outcome: Outcome, contained: bool) -> Ints:
         return entity_anonymity(outcome.records.matrix, people=table.people)
     records = as_records(table, outcome.binary, outcome.settings.k)
     return entity_anonymity(records.matrix, people=table.people)
-
-
-def _each(sizes: Ints, people: Ints | None) -> Ints:
-    """From the sizes for each row, the smallest for each person."""
-    if people is None:
-        return sizes
-    least = np.full(int(people.max()) + 1, len(sizes), dtype=np.int64)
-    np.minimum.at(least, people, sizes)
-    return least
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,11 +186,11 @@ class _Crowds:
             return np.zeros(self.frame.height, dtype=np.int64)
         return _codes([self.frame.get_column(name) for name in self.columns])
 
-    def sizes(self, people: Ints | None) -> Ints:
+    def sizes(self, people: People) -> Ints:
         """The number of identical rows, or of those who have everything a row has."""
         if not self.contained:
             kinds = self.kinds
-            return _distinct(kinds, people)[kinds]
+            return sizes_of(_dense(kinds), people)[kinds]
         return entity_anonymity(_matrix(self.frame, self.columns), people=people)
 
     def alike(self, values: pl.Series) -> NDArray[np.bool_]:
@@ -205,7 +198,7 @@ class _Crowds:
         codes = _codes([values])
         if not self.contained:
             kinds = self.kinds
-            return np.asarray((_distinct(kinds, codes) == 1)[kinds])
+            return np.asarray((sizes_of(_dense(kinds), People.of(codes)) == 1)[kinds])
         matrix = _matrix(self.frame, self.columns)
         within = np.empty(len(codes), dtype=np.int64)
         for code in np.unique(codes):
@@ -214,16 +207,16 @@ class _Crowds:
         return np.asarray(within == entity_anonymity(matrix))
 
 
-def _counted(release: Release, people: Ints | None, unit: Unit, k: int) -> ExposureFacts:
+def _counted(release: Release, people: People, unit: Unit, k: int) -> ExposureFacts:
     table, known, whole = release.table, _known(release), _whole(release)
     figures = {
         "known": _smallest(known.sizes(people), people),
         "everything": _smallest(whole.sizes(people), people),
         "same_target": _alike(known, table.frame.get_column(table.target), people),
     }
-    total = table.rows if people is None else len(np.unique(people))
     kind: Kind = "containment" if known.contained else "equal"
-    return shown_counts((figures, total), known.columns, kind, unit, k, few=people is None)
+    total = people.count
+    return shown_counts((figures, total), known.columns, kind, unit, k, few=people.each_row)
 
 
 def _known(release: Release) -> _Crowds:
@@ -238,14 +231,14 @@ def _whole(release: Release) -> _Crowds:
     return _Crowds(table.frame, [*table.features, table.target], contained=False)
 
 
-def _smallest(sizes: Ints, people: Ints | None) -> dict[str, int]:
-    return {"k": int(sizes.min()), "unique": _members(sizes == 1, people)}
+def _smallest(sizes: Ints, people: People) -> dict[str, int]:
+    return {"k": int(sizes.min()), "unique": people.among(sizes == 1)}
 
 
-def _alike(crowds: _Crowds, values: pl.Series, people: Ints | None) -> dict[str, int]:
+def _alike(crowds: _Crowds, values: pl.Series, people: People) -> dict[str, int]:
     same, kinds = crowds.alike(values), crowds.kinds
     groups, of = len(np.unique(kinds[same])), len(np.unique(kinds))
-    return {"groups": groups, "of": of, "members": _members(same, people)}
+    return {"groups": groups, "of": of, "members": people.among(same)}
 
 
 def _codes(columns: list[pl.Series]) -> Ints:
@@ -254,15 +247,9 @@ def _codes(columns: list[pl.Series]) -> Ints:
     return np.asarray(grouped(named, named.columns).class_of, dtype=np.int64)
 
 
-def _members(some: NDArray[np.bool_], people: Ints | None) -> int:
-    return int(some.sum()) if people is None else len(np.unique(people[some]))
-
-
-def _distinct(kinds: Ints, others: Ints | None) -> Ints:
-    """For each kind the number of different others that go with it, or else of its rows."""
-    if others is None:
-        return np.bincount(kinds)
-    return people_in(people_of(kinds), people_of(others))
+def _dense(kinds: Ints) -> Coded:
+    """Numbers that have no gaps as codes."""
+    return Coded(kinds, int(kinds.max()) + 1)
 
 
 def _matrix(frame: pl.DataFrame, columns: list[str]) -> NDArray[np.uint8]:

@@ -178,7 +178,7 @@ def _missed_limits(outcome: Outcome) -> Iterator[Note]:
 
 def _caveats(outcome: Outcome) -> Iterator[Note]:
     evaluator = outcome.evaluator
-    if outcome.table.people is not None:
+    if not outcome.table.people.each_row:
         yield _note(
             "All rows of a person are in the same part, and intervals count the rows of a person "
             "as one to the extent that they are alike."

@@ -81,8 +81,7 @@ class Rules:
 
 def most_rows(outcome: Outcome) -> int:
     """The most rows of one person: fewer than k times as many may be fewer than k people's."""
-    people = outcome.table.people
-    return 1 if people is None else int(np.bincount(people).max())
+    return int(np.bincount(outcome.table.people.codes).max())
 
 
 def rule_facts(outcome: Outcome) -> Rules | None:
@@ -143,7 +142,7 @@ def judged(table: Table) -> Unit:
     >>> judged(patients(rows=200))
     'people'
     """
-    return "people" if table.unit == "people" and table.people is None else "rows"
+    return "people" if table.unit == "people" and table.people.each_row else "rows"
 
 
 def measure_facts(outcome: Outcome) -> tuple[MeasureFacts, ...]:

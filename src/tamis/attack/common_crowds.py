@@ -16,7 +16,7 @@ import polars as pl
 
 from tamis.attack.matching import ABSENT, Ints, Units
 from tamis.coding import Coded, joined
-from tamis.risk.grouping import Grouping, people_of
+from tamis.risk.grouping import Grouping
 
 Who = Literal["gone", "new", "both"]
 
@@ -33,9 +33,11 @@ def fewest_candidates(units: Units, now: Ints) -> tuple[int, Who]:
     Examples
     --------
     >>> from tamis.attack.matching import FilePlaces, pl
+    >>> from tamis.people import People
     >>> seen = pl.DataFrame({"group": [0, 1], "view": [0, ABSENT], "amount": [3, 1]})
     >>> places = FilePlaces(np.array([0, 0, 0, 1]), seen, np.array([0, 1, 2, ABSENT]))
-    >>> fewest_candidates(Units(4, None, np.zeros(4), (places,)), np.zeros(4, dtype=int))
+    >>> units = Units(4, People.of_rows(4), np.zeros(4), (places,))
+    >>> fewest_candidates(units, np.zeros(4, dtype=int))
     (1, 'new')
     """
     gone = np.full(len(units.pattern) - units.rows, ABSENT)
@@ -46,7 +48,8 @@ def fewest_candidates(units: Units, now: Ints) -> tuple[int, Who]:
 def fewest_gone(units: Units) -> int | None:
     """The fewest alike among those who have left the table, where all is certain; `None`: nobody.
 
-    >>> fewest_gone(Units(4, None, np.zeros(4), ()))
+    >>> from tamis.people import People
+    >>> fewest_gone(Units(4, People.of_rows(4), np.zeros(4), ()))
     """
     gone = len(units.pattern) - units.rows
     return _of_certain(units, np.full(gone, ABSENT), units.rows)[0] if gone else None
@@ -61,7 +64,7 @@ def _of_certain(units: Units, now: Ints, first: int = 0) -> tuple[int, Who]:
     """The fewest of the units from the first on."""
     views = [place.view[first:] for place in units.places if place.view is not None]
     keys = reduce(joined, map(coded_numbers, [units.pattern[first:], *views, now]))
-    who = None if units.people is None else people_of(units.people[first:])
+    who = units.people[first:].renumbered()
     groups = Grouping.of_classes(keys, who)
     unit = groups.row_of[int(groups.sizes.argmin())]
     return groups.k_anonymity, _who(now[unit], [view[unit] for view in views])
@@ -71,8 +74,8 @@ def _of_possible(units: Units, now: Ints) -> tuple[int, Who]:
     names = [f"view {i}" for i in range(len(units.places))]
     columns = {"now": now, "pattern": units.pattern}
     columns |= {f"group {i}": place.group for i, place in enumerate(units.places)}
-    if units.people is not None:
-        columns["person"] = units.people
+    if not units.people.each_row:
+        columns["person"] = units.people.codes
     blocks = pl.DataFrame(columns).group_by(list(columns)).agg(size=pl.len().cast(pl.Int64))
     # Of a block, all but `short` are certainly seen so in every file.
     blocks = blocks.with_columns(short=pl.lit(0, pl.Int64))
@@ -87,7 +90,7 @@ def _of_possible(units: Units, now: Ints) -> tuple[int, Who]:
         )
         blocks = blocks.drop("amount", "members")
     sure = (pl.col("size") - pl.col("short")).clip(0)
-    alike = sure.sum() if units.people is None else pl.col("person").filter(sure > 0).n_unique()
+    alike = sure.sum() if units.people.each_row else pl.col("person").filter(sure > 0).n_unique()
     somewhere = pl.any_horizontal(pl.col("now", *names) != ABSENT)
     crowds = blocks.filter(somewhere).group_by("now", "pattern", *names).agg(alike=alike)
     least = crowds.sort("alike").row(0, named=True)

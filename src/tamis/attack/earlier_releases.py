@@ -36,6 +36,7 @@ from tamis.attack.sources import (
 )
 from tamis.coding import Coded, dense, joined
 from tamis.errors import CannotMeet, InputError, listed, plural
+from tamis.people import People
 from tamis.release import Release
 from tamis.require.containment import ContainmentAnonymity
 from tamis.risk.containment import absence_anonymity, containment_anonymity
@@ -230,7 +231,7 @@ class EarlierReleases:
         found: list[tuple[int, Who]] = []
         for each in range(same_files.radix):
             rows = np.flatnonzero(same_files.codes == each)
-            who = None if units.people is None else units.people[rows]
+            who = units.people[rows].renumbered()
             came = any(lacks[rows[0]] for lacks in absent)
             crowd = _containing(matrix[rows], max([absences, *told]), who)
             found.append((crowd, "new" if came else "both"))
@@ -328,9 +329,9 @@ def _is_zero_one(frame: pl.DataFrame) -> bool:
     return all(map(holds_zero_one, frame.get_columns()))
 
 
-def _containing(cells: Any, absences: int, people: Ints | None) -> int:
+def _containing(cells: Any, absences: int, people: People) -> int:
     if not cells.shape[1]:
-        return len(cells) if people is None else len(np.unique(people))
+        return people.count
     if absences:
         return absence_anonymity(cells, absences, people=people)
     return containment_anonymity(cells, people=people)

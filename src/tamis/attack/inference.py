@@ -28,6 +28,7 @@ from tamis.evaluate.figure import auc
 from tamis.evaluate.yardstick import figure
 from tamis.learn.boosting import shares, shares_given
 from tamis.learn.holdout import Predictions, column_labels
+from tamis.people import People
 from tamis.risk.cut import SensitiveCut, cut_into_quarters, cut_sensitive
 from tamis.table import Table, only
 
@@ -178,13 +179,11 @@ class _Setting:
         return self._half(1)
 
     def _half(self, which: int) -> NDArray[np.intp]:
-        people = self.scene.original.people
-        number = np.arange(len(self.asked)) if people is None else people[self.asked]
+        number = self.scene.original.people[self.asked].codes
         return np.flatnonzero(number % 2 == which)
 
-    def whose(self, places: NDArray[np.intp]) -> NDArray[np.int64] | None:
-        people = self.scene.original.people
-        return None if people is None else people[self.asked[places]]
+    def whose(self, places: NDArray[np.intp]) -> People:
+        return self.scene.original.people[self.asked[places]]
 
     def _known(self, ask: pl.DataFrame, *, without: bool) -> Known:
         scene, columns = self.scene, self.columns
@@ -240,9 +239,8 @@ class _Setting:
         return np.asarray(p.argmax(axis=1) == truth)
 
     def _told(self, p: Floats, baseline: Floats, truth: Codes) -> dict[str, Any]:
-        each, people = gains(p, baseline, truth), self.whose(self.report)
-        whose = None if people is None else np.unique(people, return_inverse=True)[1]
-        area, group = auc(_predictions(p, truth), whose), self._worst_group(each, people)
+        each, whose = gains(p, baseline, truth), self.whose(self.report)
+        area, group = auc(_predictions(p, truth), whose), self._worst_group(each, whose)
         return {
             "bits": figure(mean(each, whose)).to_dict(),
             "largest_gain": float(largest_gains(each, whose, most=1)[0]),
@@ -252,7 +250,7 @@ class _Setting:
             "worst_group": group and {"people": group.people, "bits": group.gain.to_dict()},
         }
 
-    def _worst_group(self, each: Floats, people: NDArray[np.int64] | None) -> Group | None:
+    def _worst_group(self, each: Floats, people: People) -> Group | None:
         """Of people alike in all that is known of them, or in one column, those told most of."""
         scene = self.scene
         places = [scene.columns.index(c) for c in self.columns]
@@ -264,8 +262,8 @@ class _Setting:
             *(pattern_numbers(cells[:, [c]]) for c in range(len(places))),
         ]
         groups = np.concatenate([way * len(ways) + i for i, way in enumerate(ways)])
-        whose = np.arange(len(each)) if people is None else people
-        return largest_group(np.tile(each, len(ways)), groups, K, np.tile(whose, len(ways)))
+        whose = np.tile(people.codes, len(ways))
+        return largest_group(np.tile(each, len(ways)), groups, K, whose)
 
 
 def _third(scene: Scene) -> int:
@@ -403,6 +401,6 @@ def _undone(
         f"guesses the true {column} from the altered row and how it was altered",
         right[report],
         guess=float((baseline.argmax(axis=1) == truth)[report].mean()),
-        people=None if original.people is None else original.people[rows[report]],
+        people=original.people[rows[report]],
         details={"learner": shown_model(name)},
     )

@@ -21,6 +21,7 @@ from tamis.attack.scene import AttackScore, Cells, RowNumbers, Scene, scored
 from tamis.binary.matrix import Binary, sparse_columns, sparse_rows
 from tamis.coding import Coded, dense, joined
 from tamis.learn.coded_table import rows_alike
+from tamis.people import People
 
 Mask = NDArray[np.bool_]
 
@@ -240,11 +241,11 @@ def _distinct(cells: Cells) -> tuple[Cells, NDArray[np.int64]]:
     return cells[first], np.bincount(place, minlength=len(first))
 
 
-def _alike(cells: Cells, people: NDArray[np.int64] | None) -> NDArray[np.int64]:
+def _alike(cells: Cells, people: People) -> NDArray[np.int64]:
     """For each row how many rows of the same person are the same."""
-    if people is None:
+    if people.each_row:
         return np.ones(len(cells), np.int64)
-    pairs = pattern_numbers(cells).astype(np.int64) * (int(people.max()) + 1) + people
+    pairs = pattern_numbers(cells).astype(np.int64) * people.radix + people.codes
     _, place, counts = np.unique(pairs, return_inverse=True, return_counts=True)
     return np.asarray(counts[place.reshape(-1)])
 

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 
 from tamis.attack.row_names import CONTENT, PERSON, ROW, RowNames
 from tamis.errors import InputError, listed_as, plural
+from tamis.people import People
 from tamis.table import Table
 
 Ints = NDArray[np.int64]
@@ -101,8 +102,8 @@ class Units:
     ----------
     rows : int
         The rows of the table, which are the first units; the others have left it.
-    people : array of int, optional
-        The person of each unit; `None` if each is another.
+    people : People
+        The person of each unit.
     pattern : array of int
         Equal for units whose people are in the same files.
     places : tuple of FilePlaces
@@ -110,7 +111,7 @@ class Units:
     """
 
     rows: int
-    people: Ints | None
+    people: People
     pattern: Ints
     places: tuple[FilePlaces, ...]
 
@@ -205,16 +206,13 @@ def _lines(group: Ints, of_line: Ints) -> Ints:
     return both["place_right"].cast(pl.Int64).fill_null(ABSENT).to_numpy()
 
 
-def _whose(table: Table, people: _NamedUnits | None, more: int) -> tuple[Ints | None, Ints]:
+def _whose(table: Table, people: _NamedUnits | None, more: int) -> tuple[People, Ints]:
     """The person of each unit, and a number for the files that the person is in."""
     if people is None:
-        everybody = table.rows + more
-        who = None
-        if table.people is not None:
-            who = np.concatenate([table.people, table.everybody + np.arange(more)])
-        return who, np.zeros(everybody, dtype=np.int64)
+        who = table.people.and_others(People.of_rows(more))
+        return who, np.zeros(len(who), dtype=np.int64)
     names, patterns = people.units[PERSON], people.pattern
-    who = np.concatenate([_numbers(names), names.n_unique() + np.arange(more)])
+    who = People.of(_numbers(names)).and_others(People.of_rows(more))
     return who, np.concatenate([_numbers(patterns), np.full(more, patterns.n_unique())])
 
 
@@ -365,7 +363,7 @@ def _settled(table: Table, now: pl.Series, then: pl.Series) -> tuple[pl.Series, 
             "that release; without identifiers nobody can tell other people from the same ones "
             "whose values have changed. So " + WITH_IDENTIFIERS
         )
-    if (came or went) and table.people is not None:
+    if (came or went) and not table.people.each_row:
         raise InputError(
             f"{plural(came + went, 'row')} came or went since an earlier release, and whose they "
             "are cannot be told; " + WITH_IDENTIFIERS

@@ -317,7 +317,7 @@ def _shadow(
         only(table.frame, [*columns, table.target]),
         [axis(c, found, label=c == table.target) for c, found in declared.items()],
     )
-    people = np.arange(table.rows) if table.people is None else table.people
+    people = table.people.codes
     first = np.unique(people, return_index=True)[1]
     who = int(first[farthest(said[first])])
     mine = people == people[who]
@@ -396,9 +396,8 @@ def _declared(found: Mapping[str, Any]) -> dict[str, Any]:
 
 def _few(table: Table, most: int, random_state: int) -> Table:
     """The rows of some people, drawn at random."""
-    people = np.arange(table.rows) if table.people is None else table.people
-    every = np.unique(people)
-    some = np.random.default_rng([random_state, 11]).permutation(every)[:most]
+    people = table.people.codes
+    some = np.random.default_rng([random_state, 11]).permutation(table.everybody)[:most]
     return replace(table, frame=table.frame.filter(pl.Series(np.isin(people, some))))
 
 

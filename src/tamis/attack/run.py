@@ -255,17 +255,16 @@ def with_control(scene: Scene, alter: Alter | None = None) -> tuple[Scene, list[
         ]
     if not without.rows:
         return scene, ["the release has too few rows for a control group; give one with --control"]
-    words = plural(len(held), "row") if original.people is None else f"{len(held)} rows of people"
+    words = plural(len(held), "row") if original.people.each_row else f"{len(held)} rows of people"
     note = f"the control group is {words} of the original, kept out of a second release"
     return replace(scene, held_out=held, without=without), [note]
 
 
 def _held_out(original: Table, random_state: int) -> tuple[RowNumbers, RowNumbers]:
     """Rows of a quarter of the people, and those of the others."""
-    people = np.arange(original.rows) if original.people is None else original.people
-    every = int(people.max()) + 1
+    every = original.people.count
     drawn = np.random.default_rng([random_state, 7]).permutation(every)
-    is_held = np.isin(people, drawn[: round(HELD_OUT * every)])
+    is_held = np.isin(original.people.codes, drawn[: round(HELD_OUT * every)])
     return np.flatnonzero(is_held), np.flatnonzero(~is_held)
 
 

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from tamis.coding import positions
 from tamis.errors import InputError, listed
-from tamis.evaluate.figure import Figure, People, design_effect, wilson_share
+from tamis.evaluate.figure import Figure, design_effect, wilson_share
 from tamis.notebook import in_short, share_words
+from tamis.people import People, PeopleLike
 from tamis.table import Table, bare
 
 Cells = NDArray[np.float64]
@@ -149,20 +150,20 @@ class Scene:
 
     def some(self, most: int) -> RowNumbers:
         """The rows of so many people of the original, drawn at random, ascending."""
-        return _drawn(self.original.people, self.original.rows, most, self.random_state)
+        return _drawn(self.original.people, most, self.random_state)
 
     @cached_property
-    def whose(self) -> NDArray[np.int64] | None:
-        """The person of each row tried; `None` if each is another."""
-        people = self.original.people
-        return None if people is None else people[self.tried]
+    def whose(self) -> People:
+        """The person of each row tried."""
+        return self.original.people[self.tried]
 
     @cached_property
     def control_tried(self) -> RowNumbers:
         """The rows of the control group that attackers are tried on."""
         if self.cells.control is None:
             return np.arange(0)
-        return _drawn(None, len(self.cells.control), self.most, self.random_state)
+        everybody = People.of_rows(len(self.cells.control))
+        return _drawn(everybody, self.most, self.random_state)
 
     @cached_property
     def inside(self) -> RowNumbers:
@@ -243,13 +244,9 @@ def _on_scale(whole: pl.Series) -> tuple[Cells, bool]:
     return ((numbers - (low or 0.0)) / span).fill_null(float("nan")).to_numpy(), False
 
 
-def _drawn(people: NDArray[np.int64] | None, rows: int, most: int, random_state: int) -> RowNumbers:
-    if people is None:
-        who = np.random.default_rng(random_state).permutation(rows)[:most]
-        return np.sort(who)
-    every = int(people.max()) + 1
-    chosen = np.random.default_rng(random_state).permutation(every)[:most]
-    return np.flatnonzero(np.isin(people, chosen))
+def _drawn(people: People, most: int, random_state: int) -> RowNumbers:
+    chosen = np.random.default_rng(random_state).permutation(people.count)[:most]
+    return np.flatnonzero(np.isin(people.codes, chosen))
 
 
 Shares = NDArray[Any]
@@ -345,7 +342,7 @@ def scored(
     *,
     guess: float,
     control: Shares | None = None,
-    people: People | None = None,
+    people: PeopleLike = None,
     details: Mapping[str, Any] | None = None,
 ) -> AttackScore:
     """The score of an attacker from whether, or how probably, it is right about each row tried.
@@ -353,20 +350,20 @@ def scored(
     `control` are people who are not in the release; `people` whose each row of `success` is,
     `None`: each is a person.
     """
-    tried = len(success) if people is None else len(np.unique(people))
+    who = People.named(people, len(success))
     return AttackScore(
         attacker,
         words,
-        share(success, people),
+        share(success, who),
         float(guess),
-        tried,
+        who.count,
         None if control is None or not len(control) else share(control),
         0 if control is None else len(control),
         details or {},
     )
 
 
-def share(right: Shares, people: People | None = None) -> Figure:
+def share(right: Shares, people: PeopleLike = None) -> Figure:
     """The mean of shares of being right, with an interval that is never too narrow for them.
 
     A probability varies less than the draw that it stands for, so Wilson's interval covers it.

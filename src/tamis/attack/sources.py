@@ -247,8 +247,7 @@ def those_inside(original: Table, release: Table) -> Table:
     found = place.join(theirs.unique(), on=theirs.columns, how="semi", nulls_equal=True)
     inside = np.zeros(original.rows, dtype=np.bool_)
     inside[found["row"].to_numpy()] = True
-    if original.people is not None:
-        inside = ~np.isin(original.people, original.people[~inside])
+    inside = ~original.people.all_rows(~inside)
     return replace(original, frame=original.frame.filter(pl.Series(inside)))
 
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from tamis.cuts import K, quantile_cuts
 from tamis.errors import InputError, listed_as, plural
 from tamis.notebook import in_short, quoted, share_words
+from tamis.people import People
 from tamis.table import Table, bare
 
 if TYPE_CHECKING:
@@ -59,11 +60,11 @@ class Cut:
 class BinaryTable:
     """0/1 records: `matrix` has a row per entity and a column per feature.
 
-    `people` has the number of the person each row is about, from 0 without gaps, and is
-    `None` if each row is a person; `unit` is what counts refer to, see `Table.unit`. `secrets` are
-    the values of a sensitive column, which is not in the matrix, and `sensitive` is its name.
-    `unlabelled` is how many entities without a label were left out when they were read. `sources`
-    names the column of a table that a feature was made of, where it has another name.
+    `people` has the person each row is about, by default each row another; `unit` is what counts
+    refer to, see `Table.unit`. `secrets` are the values of a sensitive column, which is not in the
+    matrix, and `sensitive` is its name. `unlabelled` is how many entities without a label were left
+    out when they were read. `sources` names the column of a table that a feature was made of, where
+    it has another name.
 
     Examples
     --------
@@ -76,12 +77,16 @@ class BinaryTable:
     features: tuple[str, ...]
     labels: NDArray[np.str_] | None = None
     target: str = "label"
-    people: NDArray[np.int64] | None = None
+    people: People = None  # type: ignore[assignment]  # each row is a person
     unit: Literal["people", "rows"] = "rows"
     sensitive: str | None = None
     secrets: NDArray[np.str_] | None = None
     unlabelled: int = 0
     sources: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.people is None:
+            object.__setattr__(self, "people", People.of_rows(self.rows))
 
     @property
     def rows(self) -> int:
@@ -246,9 +251,7 @@ def binarise(table: Table, how: Mapping[str, Cut] | None = None, *, k: int = K) 
     return replace(_assemble(columns, names, table), sources=sources)
 
 
-def _encoded(
-    column: pl.Series, cut: Cut, k: int, people: NDArray[np.int64] | None
-) -> list[tuple[str, pl.Series]]:
+def _encoded(column: pl.Series, cut: Cut, k: int, people: People) -> list[tuple[str, pl.Series]]:
     number = column.dtype.is_numeric()
     if cut.value is not None:
         return [_against_rest(column, cut.value)]
@@ -287,13 +290,10 @@ def _against_rest(column: pl.Series, value: Any) -> tuple[str, pl.Series]:
     return f"{column.name} = {_shown(value)}", ones
 
 
-def _quantiles(
-    column: pl.Series, cut: Cut, k: int, people: NDArray[np.int64] | None
-) -> list[float]:
+def _quantiles(column: pl.Series, cut: Cut, k: int, people: People) -> list[float]:
     present = bare(column).is_not_null().to_numpy()
-    whose = None if people is None else people[present]
     cells = bare(column).drop_nulls().to_numpy()
-    return quantile_cuts(cells, cut.quantiles or QUANTILES, k=k, people=whose)
+    return quantile_cuts(cells, cut.quantiles or QUANTILES, k=k, people=people[present])
 
 
 def _intervals(column: pl.Series, cuts: list[float]) -> list[tuple[str, pl.Series]]:

@@ -212,10 +212,7 @@ def _containment(records: BinaryTable) -> dict[str, Any]:
 
     each = entity_anonymity(records.matrix, people=records.people)
     weakest = each.argsort(kind="stable")[:_SHOWN]
-    least = each
-    if records.people is not None:  # a person counts by their most revealing row
-        least = np.full(records.people.max() + 1, each.max())
-        np.minimum.at(least, records.people, each)
+    least = records.people.least(each)  # a person counts by their most revealing row
     sizes = np.arange(each.max() + 1)
     rows, people = (np.bincount(a, minlength=len(sizes)) for a in (each, least))
     return {

@@ -25,12 +25,11 @@ from tamis.cli.terminal import console, print_json
 from tamis.errors import InputError, TamisWarning, plural
 from tamis.files import written
 from tamis.options.steps import PERTURBING
+from tamis.people import People
 from tamis.publish.figures import count_words, percent
 
 if TYPE_CHECKING:
-    import numpy as np
     import polars as pl
-    from numpy.typing import NDArray
 
     from tamis.dp.private_table import PrivateTable
     from tamis.table import Table
@@ -133,8 +132,8 @@ class Altered(NamedTuple):
     words: str
     k: int = 0
     known: tuple[str, ...] = ()
-    people: NDArray[np.int64] | None = None
-    """The person of each row; `None`: each is a different person."""
+    people: People | None = None
+    """The person of each row; by default each is a different person."""
 
 
 def _report(
@@ -392,7 +391,7 @@ def _write(altered: Altered, path: Path, before: Callable[[], None]) -> None:
     from tamis.publish.checks import equals_by_grouping, write_counted
     from tamis.table import only
 
-    def alike(again: pl.DataFrame, people: NDArray[np.int64] | None) -> int:
+    def alike(again: pl.DataFrame, people: People) -> int:
         return equals_by_grouping(only(again, altered.known), people)
 
     write_counted(altered.frame, path, alike, altered.k, people=altered.people, before=before)

@@ -15,6 +15,7 @@ import numpy as np
 
 from tamis.coarsen.ladder import Hierarchy
 from tamis.coding import LARGEST, ROOMY
+from tamis.people import People, PeopleLike
 from tamis.require.base import Requirements
 from tamis.require.counts import Bools, ClassCounts, Distance, Floats, Ints, Spread
 
@@ -38,8 +39,11 @@ class CodedRows:
         One for each column.
     of_row : array of int
         The distinct row of each row of the table.
-    people, values : arrays of int, optional
-        The person and the sensitive value of each distinct row, from 0 without gaps.
+    people : array of int, optional
+        The person of each distinct row, from 0 without gaps, if some people have several rows;
+        if not, a distinct row is of as many people as it stands for.
+    values : array of int, optional
+        The sensitive value of each distinct row, from 0 without gaps.
     missing : bool
         Whether the last sensitive value means missing.
     register : InRegister, optional
@@ -149,7 +153,7 @@ def coded_rows(
     leaves: Sequence[Ints],
     hierarchies: Sequence[Hierarchy],
     *,
-    people: Ints | None = None,
+    people: PeopleLike = None,
     values: Ints | None = None,
     missing: bool = False,
 ) -> CodedRows:
@@ -163,7 +167,8 @@ def coded_rows(
     """
     lines = [np.asarray(line) for line in leaves]
     widths = [h.leaves for h in hierarchies]
-    for more in (people, values):
+    who = People.named(people, len(lines[0])).groups
+    for more in (who, values):
         if more is not None:
             lines, widths = [*lines, more], [*widths, int(more.max()) + 1]
     table = np.array(lines, dtype=np.int64)
@@ -175,7 +180,7 @@ def coded_rows(
         weight=np.bincount(of_row, minlength=distinct),
         hierarchies=tuple(hierarchies),
         of_row=of_row,
-        people=None if people is None else people[shown].astype(np.int64),
+        people=None if who is None else who[shown],
         values=None if values is None else values[shown].astype(np.int64),
         missing=missing,
     )
@@ -352,7 +357,7 @@ class NodeCounts(ClassCounts):
             totals=rows.usual_shares,
             number=False,
             missing=rows.missing,
-            people=None if rows.people is None else self.people,
+            people=self.people,
         )
 
     @cached_property
@@ -363,8 +368,7 @@ class NodeCounts(ClassCounts):
         risk = 1 / self.people[self.class_of[leaving]]
         if rows.people is None:
             return float(np.average(risk, weights=rows.weight[leaving]))
-        worst = np.zeros(int(rows.people.max()) + 1)
-        np.maximum.at(worst, rows.people[leaving], risk)
+        worst = People.of(rows.people)[leaving].worst(risk)
         return float(worst[worst > 0].mean())
 
     @property

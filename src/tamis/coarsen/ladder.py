@@ -400,7 +400,7 @@ def rungs(ladder: Ladder, table: Table, level: int) -> list[CountedLabel]:
         {
             "label": ladder.apply(bare(values), level).cast(pl.String),
             "least": bare(values).rank("dense") if kind_of(values.dtype) != "nominal" else None,
-            "who": np.arange(table.rows) if table.people is None else table.people,
+            "who": table.people.codes,
         }
     )
     counted = cells.group_by("label").agg(pl.col("who").n_unique(), pl.col("least").min())

@@ -42,8 +42,9 @@ from tamis.coarsen.value_groups import (
     plain_text,
     unlisted_label,
 )
-from tamis.cuts import K, People, all_whole, fewest_digits, quantile_cuts
+from tamis.cuts import K, all_whole, fewest_digits, quantile_cuts
 from tamis.errors import InputError, listed, plural
+from tamis.people import People, PeopleLike
 from tamis.read.text import file_at, read_bytes, read_utf8
 from tamis.table import Table, bare, kind_of
 
@@ -103,7 +104,7 @@ def ladders_of(
     return {c: given[c] if c in given else drafts[c] for c in wanted}
 
 
-def draft_ladder(column: pl.Series, k: int = K, people: People | None = None) -> Ladder:
+def draft_ladder(column: pl.Series, k: int = K, people: PeopleLike = None) -> Ladder:
     """A ladder for a column, from its values.
 
     >>> draft_ladder(pl.Series("zip", ["01000", "01010", "75011"]), k=1).to_dict()
@@ -113,11 +114,11 @@ def draft_ladder(column: pl.Series, k: int = K, people: People | None = None) ->
     """  # noqa: E501
     cells = bare(column)
     present = cells.is_not_null()
-    whose = None if people is None else people[present.to_numpy()]
+    whose = People.named(people, column.len())[present.to_numpy()]
     return Ladder(column.name, _form(column.name, cells.filter(present), k, whose))
 
 
-def _form(name: str, cells: pl.Series, k: int, people: People | None) -> Form:
+def _form(name: str, cells: pl.Series, k: int, people: People) -> Form:
     if kind_of(cells.dtype) == "date":
         return _calendar(cells, k, people)
     if codes := _code_lengths(name, cells):
@@ -127,7 +128,7 @@ def _form(name: str, cells: pl.Series, k: int, people: People | None) -> Form:
     return _common(plain_text(cells), k, people)
 
 
-def _calendar(cells: pl.Series, k: int, people: People | None) -> Form:
+def _calendar(cells: pl.Series, k: int, people: People) -> Form:
     """The units of the calendar that tell fewer groups apart than the one before.
 
     Where the first or the last part has too few people, it is merged with those beside it until k
@@ -149,7 +150,7 @@ def _calendar(cells: pl.Series, k: int, people: People | None) -> Form:
 
 
 def _calendar_tails(
-    days: pl.Series, units: Sequence[str], k: int, people: People | None
+    days: pl.Series, units: Sequence[str], k: int, people: People
 ) -> list[tuple[float | None, float | None]]:
     """Where the tails of each unit begin, at the first day of one; none if no tail is thin.
 
@@ -164,7 +165,7 @@ def _calendar_tails(
             return levels
         low, high = levels[-1] if levels else found
         if not levels:
-            thin = [_count(place == i, people) < k for i in (0, len(starts) - 1)]
+            thin = [people.among(place == i) < k for i in (0, len(starts) - 1)]
             low, high = (end if is_thin else None for end, is_thin in zip(found, thin))
             if low is None and high is None:
                 return []
@@ -202,7 +203,7 @@ def _code_lengths(name: str, cells: pl.Series) -> tuple[int, ...]:
     return tuple(range(int(lengths[0]) - 1, 0, -1))
 
 
-def _intervals(values: Values, k: int, people: People | None) -> Form:
+def _intervals(values: Values, k: int, people: People) -> Form:
     form = next(_equal_widths(values, k, people), None)
     if form is not None:
         return form
@@ -228,7 +229,7 @@ def _plain_cut(cut: float, values: Values) -> float:
     return fewest_digits(low, high, above)
 
 
-def _equal_widths(values: Values, k: int, people: People | None) -> Iterator[Widths]:
+def _equal_widths(values: Values, k: int, people: People) -> Iterator[Widths]:
     """Intervals of a round width, finest first, that have k people each and are not lopsided."""
     if len(values) == 0 or (span := float(np.ptp(values))) == 0:
         return
@@ -248,7 +249,7 @@ def _closing_in(
     edges: tuple[float, float],
     values: Values,
     k: int,
-    people: People | None,
+    people: People,
 ) -> Widths:
     """Each width with the ends before, then with ends that leave more people in the tails.
 
@@ -270,18 +271,16 @@ def _closing_in(
 
 
 def _tails(
-    starts: Values, place: NDArray[np.intp], least: int, people: People | None
+    starts: Values, place: NDArray[np.intp], least: int, people: People
 ) -> tuple[float, float] | None:
     """The inner ends of open intervals that hold so many people; `None` if nothing lies between."""
     places = range(len(starts))
-    first = next((i for i in places if _count(place <= i, people) >= least), len(starts))
-    last = next((i for i in reversed(places) if _count(place >= i, people) >= least), -1)
+    first = next((i for i in places if people.among(place <= i) >= least), len(starts))
+    last = next((i for i in reversed(places) if people.among(place >= i) >= least), -1)
     return (float(starts[first + 1]), float(starts[last])) if last >= first + 2 else None
 
 
-def _ends(
-    values: Values, width: float, k: int, people: People | None
-) -> tuple[float, float] | None:
+def _ends(values: Values, width: float, k: int, people: People) -> tuple[float, float] | None:
     """The inner ends of the two open intervals; `None` if an interval has too few or too many."""
     starts, place = np.unique(Widths((width,)).ends(values, 1)[0], return_inverse=True)
     if np.isnan(starts).any():
@@ -296,13 +295,9 @@ def _ends(
     part = np.clip(place, first, last)
     if np.bincount(part).max() > LARGEST * len(values):
         return None
-    if any(_count(part == i, people) < k for i in range(first, last + 1)):
+    if any(people.among(part == i) < k for i in range(first, last + 1)):
         return None
     return found
-
-
-def _count(rows: NDArray[np.bool_], people: People | None) -> int:
-    return int(rows.sum()) if people is None else len(np.unique(people[rows]))
 
 
 def _round_from(least: float) -> Iterator[float]:
@@ -331,7 +326,7 @@ def _next_round(width: float) -> float:
     return float(f"{width * (5 if f'{width:e}'[0] == '2' else 2):.12g}")
 
 
-def _common(texts: pl.Series, k: int, people: People | None) -> Form:
+def _common(texts: pl.Series, k: int, people: People) -> Form:
     """The values of at least k people, then ever fewer of them, the commonest last."""
     kept = _common_values(texts, k, people)
     levels, groups = [], texts.n_unique()
@@ -343,10 +338,9 @@ def _common(texts: pl.Series, k: int, people: People | None) -> Form:
     return CommonValues(tuple(levels))
 
 
-def _common_values(texts: pl.Series, k: int, people: People | None) -> list[str]:
+def _common_values(texts: pl.Series, k: int, people: People) -> list[str]:
     """Values of k people, commonest first; as many as leave k people, or nobody, to the rest."""
-    who = np.arange(texts.len()) if people is None else people
-    rows = pl.DataFrame({"value": texts, "who": who}).unique()
+    rows = pl.DataFrame({"value": texts, "who": people.codes}).unique()
     counts = rows.group_by("value").len("people")
     counts = counts.sort("people", "value", descending=[True, False])
     kept = counts.filter(pl.col("people") >= k).head(NAMED).get_column("value").to_list()

@@ -31,9 +31,9 @@ from tamis.cuts import all_whole, fewest_digits, populous, rounded_cuts
 from tamis.errors import InputError
 from tamis.learn.coded_table import CODES, RARE, Codes
 from tamis.learn.columns import Coding
+from tamis.people import People, PeopleLike
 from tamis.table import bare
 
-People = NDArray[np.integer[Any]]
 Floats = NDArray[np.float64]
 
 OTHERS = "other"
@@ -94,7 +94,7 @@ class FinestForm:
         rows: NDArray[np.intp],
         *,
         k: int = RARE,
-        people: People | None = None,
+        people: PeopleLike = None,
     ) -> FinestForm:
         """The finest groups of a column by some of its rows.
 
@@ -107,10 +107,10 @@ class FinestForm:
             The rows to look at.
         k : int, default 5
             The fewest people of a group among these rows.
-        people : array of int, optional
+        people : People or array, optional
             Whose each row of the column is. `None`: each row is a person.
         """
-        k, who = max(k, 1), None if people is None else people[rows]
+        k, who = max(k, 1), People.named(people, column.len())[rows]
         if column.dtype == pl.Time:
             return cls(())
         if column.dtype in (pl.Date, pl.Datetime):
@@ -123,7 +123,7 @@ class FinestForm:
 
     @classmethod
     def _of_numbers(
-        cls, every: Floats, values: Floats, codes: Codes, k: int, people: People | None
+        cls, every: Floats, values: Floats, codes: Codes, k: int, people: People
     ) -> FinestForm:
         cuts = _number_cuts(values, codes, k, people)
         if all_whole(every):
@@ -140,7 +140,7 @@ class FinestForm:
         known: tuple[str, ...],
         rows: NDArray[np.intp],
         k: int,
-        people: People | None,
+        people: People,
     ) -> FinestForm:
         (every,) = Coding((known,)).columns(column.to_frame())
         counts = _crowds(every.values[rows], len(known), people)
@@ -321,7 +321,7 @@ class CoarserForm:
 
 
 def named_after(
-    form: CoarserForm, cells: pl.Series, k: int, people: People | None = None
+    form: CoarserForm, cells: pl.Series, k: int, people: PeopleLike = None
 ) -> dict[str, Any] | None:
     """A form as a ladder of one level, named after some rows alone: those that are released.
 
@@ -335,18 +335,18 @@ def named_after(
     >>> named_after(ages, pl.Series([3, 9, 21, 48, 71, 88]), k=2)
     {'cuts': [20, 60], 'whole': True}
     """
-    groups, finest = form.codes(cells), form.finest
+    groups, finest, who = form.codes(cells), form.finest, People.named(people, cells.len())
     if len(np.unique(groups)) < 2:
         return None
     if finest.cuts is not None:
         at = _days(cells) if finest.dated else _numbers(cells)
         present = ~np.isnan(at)
-        who = None if people is None else people[present]
-        cuts = _released_cuts(form, at[present], k, who)
+        cuts = _released_cuts(form, at[present], k, who[present])
         return _described_cuts(finest, cuts) if cuts else None
     texts = plain_text(bare(cells))
-    whose = np.arange(len(cells)) if people is None else people
-    counts = pl.DataFrame({"value": texts, "who": whose}).unique().group_by("value").len("people")
+    counts = (
+        pl.DataFrame({"value": texts, "who": who.codes}).unique().group_by("value").len("people")
+    )
     many = counts.filter(pl.col("people") >= max(k, 1)).drop_nulls()
     named = many.sort("people", "value", descending=[True, False])["value"]
     others = groups[(~texts.is_in(named.implode())).fill_null(False).to_numpy()]
@@ -373,9 +373,7 @@ def agreement(form: CoarserForm, others: Sequence[CoarserForm], finest: Codes) -
     return float(np.mean(found)) if found else 1.0
 
 
-def _released_cuts(
-    form: CoarserForm, at: Floats, k: int, people: People | None
-) -> tuple[float, ...]:
+def _released_cuts(form: CoarserForm, at: Floats, k: int, people: People) -> tuple[float, ...]:
     """Round cuts between the groups of some numbers or days, none of them beyond these.
 
     A whole number that k people have and that is alone below all cuts is named: "0" says more than
@@ -388,9 +386,8 @@ def _released_cuts(
     if not (found and finest.whole) or known[1] < found[0]:
         return found
     lowest = at == known[0]
-    crowd = int(lowest.sum()) if people is None else len(np.unique(people[lowest]))
     first = float(known[0])
-    return (first, first + 1, *found[1:]) if crowd >= k else found
+    return (first, first + 1, *found[1:]) if people.among(lowest) >= k else found
 
 
 def _described_cuts(finest: FinestForm, cuts: Sequence[float]) -> dict[str, Any]:
@@ -478,20 +475,21 @@ def _days(column: pl.Series) -> Floats:
     return as_floats(column.cast(pl.Date)) + _DAY_ONE
 
 
-def _number_cuts(values: Floats, codes: Codes, k: int, people: People | None) -> tuple[float, ...]:
+def _number_cuts(values: Floats, codes: Codes, k: int, people: People) -> tuple[float, ...]:
     """Round numbers near where the codes change."""
     present = ~np.isnan(values)
     values, codes = values[present], codes[present]
     order = np.argsort(values, kind="stable")
     ends = np.flatnonzero(np.diff(codes[order]))
     points = (values[order[ends]] + values[order[ends + 1]]) / 2
-    who = None if people is None else people[present]
     slack = max(k - 1, int(SHARE * len(values) / (len(ends) + 1)))
-    cuts = rounded_cuts(values, points, k=k, people=who, off_cells=True, slack=slack, fives=True)
+    cuts = rounded_cuts(
+        values, points, k=k, people=people[present], off_cells=True, slack=slack, fives=True
+    )
     return tuple(cuts)
 
 
-def _date_cuts(days: Floats, k: int, people: People | None) -> tuple[float, ...]:
+def _date_cuts(days: Floats, k: int, people: People) -> tuple[float, ...]:
     """First days of the months next to quantiles; where there are few months, any days."""
     present = ~np.isnan(days)
     days = days[present]
@@ -500,9 +498,8 @@ def _date_cuts(days: Floats, k: int, people: People | None) -> tuple[float, ...]
     points = np.quantile(days, np.arange(1, MOST + 1) / (MOST + 1), method="lower")
     if np.ptp(days) >= MONTHS * 31:
         points = np.array([_month_start(day) for day in points])
-    who = None if people is None else people[present]
     # A group begins at its cut, so that what is at the cut counts above it.
-    return tuple(cut + 0.5 for cut in populous(days, points - 0.5, k, who))
+    return tuple(cut + 0.5 for cut in populous(days, points - 0.5, k, people[present]))
 
 
 def _month_start(day: float) -> float:
@@ -512,8 +509,8 @@ def _month_start(day: float) -> float:
     return float(this if day - this <= following - day else following)
 
 
-def _crowds(codes: NDArray[Any], categories: int, people: People | None) -> NDArray[np.int64]:
+def _crowds(codes: NDArray[Any], categories: int, people: People) -> NDArray[np.int64]:
     """How many people have each category."""
-    if people is not None:
-        codes = np.unique(np.column_stack([codes, people]), axis=0)[:, 0]
+    if not people.each_row:
+        codes = np.unique(np.column_stack([codes, people.codes]), axis=0)[:, 0]
     return np.bincount(codes + 1, minlength=categories + 1)[1:]

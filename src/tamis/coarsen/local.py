@@ -18,10 +18,11 @@ import polars as pl
 from tamis.coarsen.ladder import NOTHING
 from tamis.coding import Coded
 from tamis.errors import CannotMeet, InputError
+from tamis.people import People, PeopleLike
 from tamis.require.base import Requirements
 from tamis.require.counts import ClassCounts, Floats, Ints
 from tamis.risk.diversity import count_groups
-from tamis.risk.grouping import Grouping, people_of
+from tamis.risk.grouping import Grouping
 from tamis.risk.presence import Presence, presence_bounds, stacked
 from tamis.table import Table, bare, kind_of
 
@@ -103,8 +104,9 @@ class Register(NamedTuple):
         both, people, rows = stacked(table, population, quasi)
         lines, every = zip(*(_line(both.get_column(c), rows) for c in quasi))
         places = np.array(lines, dtype=np.int64)
-        who = np.zeros(0, np.int64) if people is None else people[rows:] - people[rows:].min()
-        return cls(places[:, :rows], places[:, rows:], np.array(every), who, low, high)
+        who = people[rows:].renumbered()
+        others = places[:, rows:]
+        return cls(places[:, :rows], others, np.array(every), _if_several(who), low, high)
 
     @classmethod
     def nobody(cls, rows: int) -> Self:
@@ -149,7 +151,7 @@ def local_classes(
     widths: Sequence[int],
     asked: Requirements,
     *,
-    people: Ints | None = None,
+    people: PeopleLike = None,
     values: Ints | None = None,
     missing: bool = False,
     target: Ints | None = None,
@@ -164,8 +166,10 @@ def local_classes(
     widths : ints, one a column
         The number of leaves, whether rows have them or not.
     asked : Requirements
-    people, values : arrays of int, optional
-        The person and the sensitive value of each row, from 0 without gaps.
+    people : People or array, optional
+        The person of each row; by default each row is a person.
+    values : array of int, optional
+        The sensitive value of each row, from 0 without gaps.
     missing : bool
         Whether the last sensitive value means missing.
     target : array of int, optional
@@ -185,7 +189,8 @@ def local_classes(
     from tamis.coarsen.kernels import may_be_class, split_classes
 
     everyone = register or Register.nobody(len(leaves[0]))
-    about = _about(people, values if asked.of_secrets else None, target)
+    who = People.named(people, len(leaves[0]))
+    about = _about(who, values if asked.of_secrets else None, target)
     lines = np.array(leaves, dtype=np.int32)
     first, everybody = np.cumsum([0, *widths]), np.arange(lines.shape[1])
 
@@ -205,14 +210,14 @@ def local_classes(
     rest = Requirements(tuple(each for each in asked if each.kernel_bounds() is None))
     if not rest:
         return divided(bounds.k)
-    return _large_enough(divided, bounds.k, rest, people, values)
+    return _large_enough(divided, bounds.k, rest, who, values)
 
 
 def _large_enough(
     divided: Callable[[int], LocalClasses],
     k: int,
     asked: Requirements,
-    people: Ints | None,
+    people: People,
     values: Ints | None,
 ) -> LocalClasses:
     """Classes of so many people, k or more, that what kernels do not judge is kept, too.
@@ -221,17 +226,15 @@ def _large_enough(
     classes everywhere keep more of what is lost by splitting. The smallest size that keeps all is
     searched for by halving, after a size that does was found by doubling.
     """
-    who = None if people is None else people_of(people)
     secret = None if values is None else pl.Series(values)
 
     def counts(found: LocalClasses) -> ClassCounts:
         classes = Coded(found.class_of, found.classes)
-        return count_groups(Grouping.of_classes(classes, who), secret)
+        return count_groups(Grouping.of_classes(classes, people), secret)
 
     found = divided(k)
     if asked.met(counts(found)):
         return found
-    everybody = int(counts(found).people.sum()) if who is None else who.radix
     low, high = k, max([k, *(each.enough_people for each in asked)])
     found = divided(high)
     while not asked.met(counts(found)):
@@ -239,7 +242,7 @@ def _large_enough(
             raise CannotMeet(
                 f"even as one class the whole table falls short: {asked.short_of(counts(found))}"
             )
-        low, high = high, min(2 * high, everybody)
+        low, high = high, min(2 * high, people.count)
         found = divided(high)
     while high - low > 1:
         middle = (low + high) // 2
@@ -251,19 +254,22 @@ def _large_enough(
     return found
 
 
-def _about(people: Ints | None, values: Ints | None, target: Ints | None) -> Labelled:
+def _if_several(people: People) -> Ints:
+    """The person of each row; no entries if each row is a person."""
+    return np.zeros(0, np.int64) if people.each_row else people.codes
+
+
+def _about(people: People, values: Ints | None, target: Ints | None) -> Labelled:
     none, pairs, usual = np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)
     if values is not None:
         counted = values
-        if people is not None:
-            joint = people * (values.max() + 1) + values
+        if not people.each_row:
+            joint = people.codes * (values.max() + 1) + values
             known, pairs = np.unique(joint, return_inverse=True)
             counted = known % (values.max() + 1)
         usual = np.bincount(counted) / len(counted)
-    who, what, told = (
-        none if each is None else each.astype(np.int64) for each in (people, values, target)
-    )
-    return Labelled(who, what, pairs.astype(np.int64), usual, told)
+    what, told = (none if each is None else each.astype(np.int64) for each in (values, target))
+    return Labelled(_if_several(people), what, pairs.astype(np.int64), usual, told)
 
 
 def local_shares(column: pl.Series, codes: Ints, width: int, found: LocalClasses) -> Floats:

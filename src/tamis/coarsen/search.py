@@ -27,6 +27,7 @@ from tamis.coarsen.local import (
 from tamis.coding import coded, dense
 from tamis.errors import CannotMeet, InputError
 from tamis.notebook import in_short
+from tamis.people import People
 from tamis.require import requirements
 from tamis.require.base import Requirements
 from tamis.require.counts import Ints
@@ -105,7 +106,7 @@ class _Request:
     ladders: Mapping[str, Ladder]
     leaves: tuple[Leaves, ...]
     asked: Requirements
-    people: Ints | None
+    people: People
     values: Ints | None
     missing: bool
     population: Table | None = None
@@ -244,7 +245,6 @@ def _exact(
     }
     told = tuple(c for c, level in levels.items() if level < request.ladders[c].top)
     table = _rewritten(request, coarse, told, kept)
-    people = None if request.people is None else request.people[kept]
     return Coarsened(
         table=table,
         kept=kept,
@@ -254,7 +254,7 @@ def _exact(
         score=best.score,
         bound=best.bound,
         classes=int(np.count_nonzero(~best.node.suppressed)),
-        k_anonymity=_reached(table, told, people),
+        k_anonymity=_reached(table, told, request.people[kept]),
         presence=_presence(request, coarse, told, kept, levels),
     )
 
@@ -294,8 +294,7 @@ def _presence(
     all_rows = count_presence(whole, register, told, people=people)
     if kept.all():
         return all_rows
-    left = None if people is None else people[kept]
-    there = count_presence(whole.filter(pl.Series(kept)), register, told, people=left)
+    there = count_presence(whole.filter(pl.Series(kept)), register, told, people=people[kept])
     return with_left_out(there, all_rows)
 
 
@@ -370,8 +369,8 @@ def _rewritten(
     return replace(table, frame=frame_of_columns(columns, int(kept.sum())), roles=roles)
 
 
-def _reached(table: Table, told: tuple[str, ...], people: Ints | None) -> int:
+def _reached(table: Table, told: tuple[str, ...], people: People) -> int:
     """The k of the rows as they would be released."""
     if not told:
-        return table.rows if people is None else len(np.unique(people))
+        return people.count
     return k_anonymity(table.frame, told, people=people)

@@ -28,6 +28,7 @@ from scipy.special import ndtr, ndtri
 
 from tamis.errors import CannotMeet
 from tamis.notebook import by_fields
+from tamis.people import People, PeopleLike
 
 Floats = NDArray[np.float64]
 Gains = NDArray[np.floating[Any]]
@@ -79,10 +80,10 @@ def surprise(probabilities: ArrayLike, truth: ArrayLike) -> Floats:
     return np.asarray(-np.log2(np.clip(of_truth, FLOOR, 1.0)))
 
 
-def mean(values: Gains, people: NDArray[np.integer[Any]] | None = None) -> Mean:
+def mean(values: Gains, people: PeopleLike = None) -> Mean:
     """The mean of one value a row; its error counts the rows of one person as one draw.
 
-    `people` has the number of each row's person; `None`: each row is a person.
+    `people` is whose each row is; `None`: each row is a person.
 
     >>> mean(np.array([1.0, 3.0]))
     Mean(value=2.0, error=1.0)
@@ -91,9 +92,10 @@ def mean(values: Gains, people: NDArray[np.integer[Any]] | None = None) -> Mean:
     """
     middle = float(np.mean(values, dtype=np.float64))
     apart = np.asarray(values, dtype=np.float64) - middle
-    if people is not None:
-        sums: Floats = np.bincount(people, weights=apart).astype(np.float64)
-        apart = sums[np.bincount(people) > 0]
+    who = People.named(people, len(apart))
+    if not who.each_row:
+        sums: Floats = np.bincount(who.codes, weights=apart).astype(np.float64)
+        apart = sums[np.bincount(who.codes) > 0]
     draws = len(apart)
     if draws < 2:
         return Mean(middle, np.inf)
@@ -167,7 +169,7 @@ class KeptTold:
     everything: int
     unsure_target: float
     unsure_secret: float = 0.0
-    people: NDArray[np.integer[Any]] | None = None
+    people: PeopleLike = None
     shown: tuple[bool, bool] | None = None
     means: tuple[tuple[Mean, ...], tuple[Mean, ...]] | None = None
 

@@ -20,6 +20,7 @@ from tamis.evaluate.subset_bits import Columns, Question, SubsetBits
 from tamis.evaluate.yardstick import Yardstick, figure
 from tamis.learn.holdout import Predictions
 from tamis.notebook import by_fields
+from tamis.people import People, PeopleLike
 from tamis.release import Release
 
 Numbers = NDArray[np.integer[Any]]
@@ -89,24 +90,18 @@ def known_correctly(probabilities: Floats, baseline: Floats, truth: Numbers) -> 
     return wilson_share(int((now & ~before).sum()), len(truth))
 
 
-def largest_gains(gains: Gains, people: Numbers | None = None, most: int = 5) -> Floats:
+def largest_gains(gains: Gains, people: PeopleLike = None, most: int = 5) -> Floats:
     """The largest gains of single people, in bits; of several rows of one the largest counts.
 
     >>> largest_gains(np.array([0.1, 2.0, 1.0, 0.3]), np.array([0, 1, 1, 2]), most=2).tolist()
     [2.0, 0.3]
     """
     each = np.asarray(gains, dtype=np.float64)
-    if people is not None:
-        _, person = np.unique(people, return_inverse=True)
-        largest = np.full(int(person.max(initial=-1)) + 1, -np.inf)
-        np.maximum.at(largest, person, each)
-        each = largest
-    return np.sort(each)[::-1][:most]
+    of_person = People.named(people, len(each)).renumbered().worst(each)
+    return np.sort(of_person)[::-1][:most]
 
 
-def largest_group(
-    gains: Gains, groups: Numbers, k: int, people: Numbers | None = None
-) -> Group | None:
+def largest_group(gains: Gains, groups: Numbers, k: int, people: PeopleLike = None) -> Group | None:
     """The group of at least k people that is told most, on average; `None` where none is so large.
 
     Gains are of rows that nothing was learnt from; `people` are whose each row is, `None`: each row
@@ -122,8 +117,8 @@ def largest_group(
     if k < 2:
         raise InputError(f"a group is of two people or more, got k = {k}")
     numbers, group = np.unique(groups, return_inverse=True)
-    whose = np.arange(len(group)) if people is None else np.unique(people, return_inverse=True)[1]
-    pairs = np.unique(np.column_stack([group, whose]), axis=0)
+    whose = People.named(people, len(group))
+    pairs = np.unique(np.column_stack([group, whose.codes]), axis=0)
     sizes = np.bincount(pairs[:, 0], minlength=len(numbers))
     large = np.flatnonzero(sizes >= k)
     if len(large) == 0:
@@ -247,7 +242,7 @@ def _guessed(
 ) -> Guessed:
     rows = every.parts.report
     truth = asked.label[rows]
-    people = None if every.people is None else np.asarray(every.people[rows], dtype=np.int64)
+    people = every.people[rows]
     each = gains(said, known, truth)
     least = LEAST_SCALE * float(surprise(known, truth).mean()) if asked.beside else TRIFLE
     bits, scale = mean(each, people), max(float(each.mean()), most, least)
@@ -265,13 +260,10 @@ def _guessed(
     )
 
 
-def _largest_group(
-    each: Floats, groups: NDArray[Any], k: int, people: NDArray[np.int64] | None
-) -> Group | None:
+def _largest_group(each: Floats, groups: NDArray[Any], k: int, people: People) -> Group | None:
     """The group that is told most, of the rows that are in the release."""
     inside = groups >= 0
-    whose = None if people is None else people[inside]
-    return largest_group(each[inside], groups[inside], max(k, 2), whose)
+    return largest_group(each[inside], groups[inside], max(k, 2), people[inside])
 
 
 def _groups(release: Release) -> NDArray[Any] | None:

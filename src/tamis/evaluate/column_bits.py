@@ -135,8 +135,8 @@ def columns_alone(table: Table, *, rows: int = 20_000, random_state: int = 0) ->
     'viral_load_test'
     """
     labels = label_codes(table, table.target)
-    split = HoldOut.drawn(labels, HELD_OUT, random_state, table.people)
-    split = split.sampled(rows, labels, random_state, table.people)
+    split = HoldOut.drawn(labels, HELD_OUT, random_state, table.people.groups)
+    split = split.sampled(rows, labels, random_state, table.people.groups)
     evaluator = Evaluator(table, split, None, {}, random_state)
     yardstick = evaluator.yardstick
     bits, names = yardstick.reporting, yardstick.features

@@ -32,13 +32,14 @@ from tamis.learn.holdout import (
     label_codes,
 )
 from tamis.notebook import by_fields
+from tamis.people import People
 from tamis.release import Release
 from tamis.require.base import Requirements
 from tamis.require.counts import ClassCounts
 from tamis.risk.containment import absence_anonymity, containment_anonymity
 from tamis.risk.cut import SensitiveCut, cut_into_quarters
 from tamis.risk.diversity import count_groups
-from tamis.risk.grouping import Grouping, fewest_alike, people_of
+from tamis.risk.grouping import Grouping, fewest_alike
 from tamis.risk.suppression import Suppression
 from tamis.rules.coarse import ValueLabels
 from tamis.rules.count import table_labels
@@ -117,8 +118,7 @@ class Evaluator:
             return None
         seen, people = self.split.seen, self.split.people_of(self.original)
         column = self.original.frame[self.sensitive][seen]
-        whose = None if people is None else people[seen]
-        return cut_into_quarters(column, people=whose)
+        return cut_into_quarters(column, people=people[seen])
 
     @cached_property
     def yardstick(self) -> Yardstick:
@@ -356,7 +356,7 @@ class Assessment:
             return None
         if not self.release.table.quasi:
             return self.release.everybody
-        return fewest_alike(self._known(), self._people)
+        return fewest_alike(self._known(), self.release.people)
 
     def _known(self) -> Iterator[Coded]:
         """What attackers may know, as codes; a form that another release has is not coded again."""
@@ -364,10 +364,6 @@ class Assessment:
         for name in self.release.table.quasi:
             column, form = self.release.table.frame[name], forms.get(name)
             yield coded(column) if form is None else self.evaluator.coded_form(column, form)
-
-    @property
-    def _people(self) -> Coded | None:
-        return None if self.release.people is None else people_of(self.release.people)
 
     @cached_property
     def groups(self) -> Coded:
@@ -381,7 +377,7 @@ class Assessment:
     def counts(self) -> ClassCounts:
         """Groups of people alike in what attackers may know, with their sensitive values."""
         secret = self.release.cells(self.evaluator.original.frame[self.evaluator.sensitive])
-        return count_groups(Grouping.of_classes(self.groups, self._people), secret)
+        return count_groups(Grouping.of_classes(self.groups, self.release.people), secret)
 
     @property
     def smallest(self) -> ClassCounts:
@@ -451,11 +447,10 @@ class Findings:
         return {name: predictions.of(self._places) for name, predictions in every}
 
     @cached_property
-    def people(self) -> NDArray[np.int64] | None:
-        """The person each row belongs to; `None` if each is a different person's."""
+    def people(self) -> People:
+        """The person each row belongs to."""
         evaluator = self.assessment.evaluator
-        people = evaluator.split.people_of(evaluator.original)
-        return None if people is None else people[evaluator.rows(self.part)]
+        return evaluator.split.people_of(evaluator.original)[evaluator.rows(self.part)]
 
     @cached_property
     def retention(self) -> Retention | None:

@@ -23,10 +23,10 @@ from scipy.optimize import brentq
 from scipy.stats import rankdata
 
 from tamis.learn.holdout import Predictions
+from tamis.people import People, PeopleLike
 
 _Z = 1.959963984540054  # the normal quantile of 0.975
 
-People = NDArray[np.int64]
 """The number of the person each row is about."""
 Numbers = NDArray[np.float64]
 
@@ -79,7 +79,7 @@ def wilson_share(right: float, of: float) -> Figure:
     return Figure(p, min(p, max(0.0, middle - half)), max(p, min(1.0, middle + half)))
 
 
-def accuracy(right: NDArray[np.bool_], people: People | None = None) -> Figure:
+def accuracy(right: NDArray[np.bool_], people: PeopleLike = None) -> Figure:
     """The share of correct rows, where several rows may belong to the same person.
 
     >>> accuracy(np.array([True, True, False, False]))
@@ -93,7 +93,7 @@ def accuracy(right: NDArray[np.bool_], people: People | None = None) -> Figure:
 
 
 def accuracy_change(
-    now: NDArray[np.bool_], before: NDArray[np.bool_], people: People | None = None
+    now: NDArray[np.bool_], before: NDArray[np.bool_], people: PeopleLike = None
 ) -> Figure | None:
     """How much more often one is correct than the other on the same rows, as a fraction.
 
@@ -117,7 +117,7 @@ def accuracy_change(
     return Figure(float(ratio - 1), min(low, ratio) - 1, max(high, ratio) - 1)
 
 
-def f_measure(predictions: Predictions, people: People | None = None) -> Figure:
+def f_measure(predictions: Predictions, people: PeopleLike = None) -> Figure:
     """The mean over the labels of the held-out rows of the F-measure of each.
 
     >>> yes, no = np.array(["y", "n"]), np.array(["y", "y"])
@@ -139,7 +139,7 @@ def f_measure(predictions: Predictions, people: People | None = None) -> Figure:
     return _between(float(np.mean(each)), variance, _fewest(predictions.truth, people))
 
 
-def auc(predictions: Predictions, people: People | None = None) -> Figure | None:
+def auc(predictions: Predictions, people: PeopleLike = None) -> Figure | None:
     """The area under the ROC curve, the mean over the labels, each against the rest.
 
     `None` if the model has no probabilities, or the held-out rows have only one label.
@@ -241,7 +241,7 @@ def _most_likely(
     return only_first, max(0.0, ratio * only_first - (ratio - 1) * some)
 
 
-def design_effect(parts: NDArray[Any], people: People | None) -> float:
+def design_effect(parts: NDArray[Any], people: PeopleLike) -> float:
     """How many rows count as one, if people have several similar rows: at least 1.
 
     `parts` is what each row contributes to a figure, relative to its mean. This is the variance of
@@ -253,9 +253,10 @@ def design_effect(parts: NDArray[Any], people: People | None) -> float:
     >>> design_effect(np.array([0.5, -0.5, 0.5, -0.5]), np.array([0, 0, 1, 1]))
     1.0
     """
-    if people is None:
+    who = People.named(people, len(parts))
+    if who.each_row:
         return 1.0
-    number = np.unique(people, return_inverse=True)[1]
+    number = np.unique(who.codes, return_inverse=True)[1]
     each = np.bincount(number)
     rows, persons = len(parts), len(each)
     alone = float((parts**2).sum())
@@ -266,16 +267,16 @@ def design_effect(parts: NDArray[Any], people: People | None) -> float:
     return max(1.0, together / alone * fewer)
 
 
-def _with_one_more(parts: Numbers, spare: float, people: People | None) -> float:
+def _with_one_more(parts: Numbers, spare: float, people: PeopleLike) -> float:
     """The variance of a sum of parts, and that of one more row or person of each label."""
     alike = design_effect(parts, people)
     return float((parts**2).sum()) * alike + spare * alike**2
 
 
-def _fewest(truth: NDArray[Any], people: People | None) -> int:
+def _fewest(truth: NDArray[Any], people: PeopleLike) -> int:
     """The number of people with the rarest label."""
-    who = np.arange(len(truth)) if people is None else people
-    return min(len(np.unique(who[truth == label])) for label in np.unique(truth))
+    who = People.named(people, len(truth))
+    return min(who.among(truth == label) for label in np.unique(truth))
 
 
 def _between(value: float, variance: float, fewest: int) -> Figure:

@@ -21,6 +21,7 @@ from tamis.learn.coded_table import CodedTable
 from tamis.learn.holdout import HoldOut
 from tamis.learn.score_test import promised_bits
 from tamis.notebook import by_fields
+from tamis.people import People, PeopleLike
 
 if TYPE_CHECKING:
     from typing import Self
@@ -59,7 +60,7 @@ class Parts:
     __repr__ = by_fields
 
     @classmethod
-    def drawn(cls, strata: Numbers, people: Numbers | None = None, random_state: int = 0) -> Parts:
+    def drawn(cls, strata: Numbers, people: PeopleLike = None, random_state: int = 0) -> Parts:
         """Draw the parts, each with the same mix of strata as far as people allow.
 
         Half of the rows, a quarter and a quarter; of 15,000 rows or more 8,000, 4,000 and up to
@@ -69,8 +70,8 @@ class Parts:
         """
         if len(strata) < 4:
             raise InputError(f"four rows or more are needed to part them, got {len(strata)}")
-        draw = np.random.default_rng(random_state)
-        place = _places(strata, people, draw)
+        draw, who = np.random.default_rng(random_state), People.named(people, len(strata))
+        place = _places(strata, who, draw)
         cuts = np.cumsum(_sizes(len(strata))) / len(strata)
         part = np.searchsorted(cuts, place, side="right")
         learn, choose, report = (np.flatnonzero(part == number) for number in range(3))
@@ -80,14 +81,14 @@ class Parts:
                     f"no row is left to {name}: {len(strata)} rows are too few, or too many of "
                     "them belong to one person"
                 )
-        return cls(learn, choose, report, _rounds(learn, choose, strata, people, draw))
+        return cls(learn, choose, report, _rounds(learn, choose, strata, who, draw))
 
     @classmethod
     def of(
         cls,
         split: HoldOut,
         strata: Numbers,
-        people: Numbers | None = None,
+        people: PeopleLike = None,
         random_state: int = 0,
     ) -> Parts:
         """The parts of a hold-out, of which up to 8,000, 4,000 and 10,000 rows are drawn.
@@ -97,16 +98,16 @@ class Parts:
         >>> len(parts.learn), len(parts.choose), len(parts.report), len(parts.rounds)
         (8, 4, 4, 5)
         """
-        draw = np.random.default_rng(random_state)
+        draw, who = np.random.default_rng(random_state), People.named(people, len(strata))
         learn, choose, report = (
-            _sampled(rows, most, strata, people, draw)
+            _sampled(rows, most, strata, who, draw)
             for rows, most in (
                 (split.seen, LEARN),
                 (split.choosing, CHOOSE),
                 (split.reporting, REPORT),
             )
         )
-        return cls(learn, choose, report, _rounds(learn, choose, strata, people, draw))
+        return cls(learn, choose, report, _rounds(learn, choose, strata, who, draw))
 
     @property
     def reporting(self) -> Parts:
@@ -148,7 +149,7 @@ def _rounds(
     learn: RowNumbers,
     choose: RowNumbers,
     strata: Numbers,
-    people: Numbers | None,
+    people: People,
     draw: np.random.Generator,
 ) -> tuple[tuple[RowNumbers, RowNumbers], ...]:
     if len(learn) + len(choose) >= FOLDED:
@@ -157,12 +158,12 @@ def _rounds(
 
 
 def _sampled(
-    rows: RowNumbers, most: int, strata: Numbers, people: Numbers | None, draw: np.random.Generator
+    rows: RowNumbers, most: int, strata: Numbers, people: People, draw: np.random.Generator
 ) -> RowNumbers:
     """At most about so many of some rows, with the same mix of strata, of whole people."""
     if len(rows) <= most:
         return rows
-    place = _places(strata[rows], None if people is None else people[rows], draw)
+    place = _places(strata[rows], people[rows], draw)
     return rows[place < most / len(rows)]
 
 
@@ -173,11 +174,11 @@ def _sizes(rows: int) -> tuple[int, int, int]:
     return LEARN, CHOOSE, min(REPORT, rows - LEARN - CHOOSE)
 
 
-def _places(strata: Numbers, people: Numbers | None, draw: np.random.Generator) -> NDArray[Any]:
+def _places(strata: Numbers, people: People, draw: np.random.Generator) -> NDArray[Any]:
     """A number from 0 to 1 for each row, spread evenly over each stratum; one for each person."""
-    if people is None:
+    if people.each_row:
         return _spread(strata, draw)
-    _, first, person = np.unique(people, return_index=True, return_inverse=True)
+    _, first, person = np.unique(people.codes, return_index=True, return_inverse=True)
     return _spread(strata[first], draw)[person]
 
 
@@ -193,9 +194,9 @@ def _spread(strata: Numbers, draw: np.random.Generator) -> NDArray[np.float64]:
 
 
 def _folds(
-    rows: RowNumbers, strata: Numbers, people: Numbers | None, draw: np.random.Generator
+    rows: RowNumbers, strata: Numbers, people: People, draw: np.random.Generator
 ) -> tuple[tuple[RowNumbers, RowNumbers], ...]:
-    place = _places(strata[rows], None if people is None else people[rows], draw)
+    place = _places(strata[rows], people[rows], draw)
     fold = np.floor(place * FOLDS).astype(np.int64)
     used = np.unique(fold)
     if len(used) < 2:
@@ -250,7 +251,7 @@ class SubsetBits:
     parts: Parts
     target: Question
     secret: Question | None
-    people: Labels | None = None
+    people: People
     boosting: Boosting = field(default_factory=Boosting)
     fitted: dict[Columns, Gains] = field(default_factory=dict)
     """The gains of the rows `parts.asked` by set."""
@@ -274,7 +275,7 @@ class SubsetBits:
         secret: Labels | None = None,
         *,
         parts: Parts | None = None,
-        people: Labels | None = None,
+        people: PeopleLike = None,
         boosting: Boosting | None = None,
         random_state: int = 0,
     ) -> SubsetBits:
@@ -284,9 +285,10 @@ class SubsetBits:
         before; without a secret nothing is told. Without `parts`, rows are drawn with
         `random_state`, by pairs of both labels; without `people` each row is a person.
         """
+        who = People.named(people, len(target))
         if parts is None:
             pairs = target if secret is None else target * (int(secret.max()) + 1) + secret
-            parts = Parts.drawn(pairs, people, random_state)
+            parts = Parts.drawn(pairs, who, random_state)
         if len(np.unique(target[parts.learn])) < 2:
             raise InputError("the target has one class only among the rows to learn from")
         coded = CodedTable.of(frame, parts.search, only=parts.every)
@@ -296,7 +298,7 @@ class SubsetBits:
             parts,
             _known_shares(target, parts),
             None if secret is None else _known_by_target(secret, target, parts, len(coded)),
-            people,
+            who,
             Boosting() if boosting is None else boosting,
         )
 
@@ -386,9 +388,9 @@ class SubsetBits:
         )
 
     @property
-    def _whose(self) -> Labels | None:
+    def _whose(self) -> People:
         """The person of each asked row."""
-        return None if self.people is None else self.people[self.parts.asked]
+        return self.people[self.parts.asked]
 
     def makes(self, columns: Columns) -> NDArray[np.bool_]:
         """Which columns can be made of a set: its own."""
@@ -434,7 +436,7 @@ class SubsetBits:
             yield said, known, ask
 
 
-def _averaged(gains: Gains, people: Labels | None) -> tuple[Mean, Mean]:
+def _averaged(gains: Gains, people: People) -> tuple[Mean, Mean]:
     target, secret = gains
     return mean(target, people), Mean(0.0, 0.0) if secret is None else mean(secret, people)
 

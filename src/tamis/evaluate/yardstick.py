@@ -26,6 +26,7 @@ from tamis.learn.boosting import Boosting, shares
 from tamis.learn.coded_table import CodedTable
 from tamis.learn.holdout import HoldOut, column_labels
 from tamis.notebook import by_fields
+from tamis.people import People
 from tamis.release import Release
 from tamis.table import Table
 
@@ -286,7 +287,8 @@ def _other(release: Release, among: SubsetBits) -> SubsetBits:
     target = _of_rows(among.target, rows, bool(below))
     secret = among.secret and _of_rows(among.secret, rows, bool(below), len(coded))
     table = coded.beside(CodedTable.of_label(target.label, own.search))
-    return SubsetBits(table, own, target, secret, boosting=among.boosting)
+    people = People.of_rows(len(target.label))
+    return SubsetBits(table, own, target, secret, people, among.boosting)
 
 
 def _moved(parts: Parts, rows: NDArray[np.intp], below: int) -> Parts:
@@ -326,7 +328,8 @@ def _drawn(release: Release, among: SubsetBits, original: Table) -> SubsetBits:
     known = np.concatenate([_prior(above, among.target.classes), _baseline(among.target, parts)])
     table = CodedTable.of(frame, learn).beside(CodedTable.of_label(label, learn))
     question = Question(label, among.target.classes, (known,))
-    return SubsetBits(table, below, question, None, boosting=among.boosting)
+    people = People.of_rows(len(label))
+    return SubsetBits(table, below, question, None, people, among.boosting)
 
 
 def _prior(label: Labels, classes: int) -> Floats:

@@ -101,7 +101,7 @@ class Folds:
         repeats: int,
         random_state: int | np.random.RandomState | None,
     ) -> Folds:
-        people = People.of(y, groups)
+        people = LabelledPeople.of(y, groups)
         _check_counts(people.classes[people.label], folds, repeats, "people")
         state = _state(random_state)
         tests = []
@@ -189,12 +189,12 @@ class Folds:
 
 
 @dataclass(frozen=True, eq=False)
-class People:
+class LabelledPeople:
     """The person each row is about, and the class that most rows of each person have.
 
     Examples
     --------
-    >>> people = People.of(np.array(["a", "b", "b", "a"]), np.array([7, 7, 7, 9]))
+    >>> people = LabelledPeople.of(np.array(["a", "b", "b", "a"]), np.array([7, 7, 7, 9]))
     >>> people.of_row.tolist(), people.label.tolist(), people.rows.tolist()
     ([0, 0, 0, 1], [1, 0], [3, 1])
     """
@@ -208,7 +208,7 @@ class People:
         return len(self.label)
 
     @classmethod
-    def of(cls, y: NDArray[Any], groups: NDArray[Any]) -> People:
+    def of(cls, y: NDArray[Any], groups: NDArray[Any]) -> LabelledPeople:
         """`groups` is the person of each row."""
         if len(groups) != len(y):
             raise InputError(

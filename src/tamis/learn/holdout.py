@@ -17,10 +17,11 @@ from tamis.binary.records import BinaryTable
 from tamis.coding import positions
 from tamis.errors import InputError
 from tamis.learn.columns import Features
-from tamis.learn.cv import People
+from tamis.learn.cv import LabelledPeople
 from tamis.learn.models import one_thread
 from tamis.learn.readable import answers, readable
 from tamis.notebook import by_fields
+from tamis.people import People
 from tamis.table import (
     Table,
     bare,
@@ -58,8 +59,8 @@ class HoldOut:
     reporting: RowNumbers
     total: int | None = None
     """The rows of the table, where some are in no part."""
-    people: NDArray[np.int64] | None = None
-    """The person of each row of the table, numbered by what they have; `None` if each is one."""
+    people: People | None = None
+    """The person of each row of the table, numbered by what they have; `None` if not drawn so."""
 
     __repr__ = by_fields
 
@@ -105,7 +106,7 @@ class HoldOut:
         ones = np.split(matrix.indices, matrix.indptr[1:-1])
         keys = [(label, row.tobytes()) for label, row in zip(labels.tolist(), ones)]
         order = np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.intp)
-        return cls._in_order(order, labels, share, most, random_state, None)
+        return cls._in_order(order, labels, share, most, random_state, People.of_rows(len(order)))
 
     @classmethod
     def _in_order(
@@ -115,9 +116,9 @@ class HoldOut:
         share: float,
         most: int | None,
         random_state: int,
-        people: NDArray[np.int64] | None,
+        people: People,
     ) -> HoldOut:
-        labels, whose = y[order], None if people is None else people[order]
+        labels, whose = y[order], people[order].groups
         split = cls.drawn(labels, share, random_state, whose)
         if most is not None:
             split = split.sampled(most, labels, random_state, whose)
@@ -191,7 +192,7 @@ class HoldOut:
         _refuse_few(labels, groups, (seen, choosing, reporting), f"{most:,} rows")
         return HoldOut(seen, choosing, reporting, self.rows)
 
-    def people_of(self, table: Table) -> NDArray[np.int64] | None:
+    def people_of(self, table: Table) -> People:
         """The person of each row of the table that was parted, numbered by content if drawn so."""
         return table.people if self.people is None else self.people
 
@@ -219,7 +220,7 @@ class HoldOut:
         return mask
 
 
-def rows_by_content(table: Table, k: int = 1) -> tuple[RowNumbers, NDArray[np.int64] | None]:
+def rows_by_content(table: Table, k: int = 1) -> tuple[RowNumbers, People]:
     """The rows in the order that hold-outs are drawn from, and their people, numbered by content.
 
     Rows are sorted by what attackers may know and the target, and those that are then alike by
@@ -241,10 +242,8 @@ def rows_by_content(table: Table, k: int = 1) -> tuple[RowNumbers, NDArray[np.in
     cells = [*(common[c] for c in first), target, *(common[c] for c in last)]
     cells += [table.frame.get_column(c) for c in (*first, *last, *_ties(table))]
     rows = frame_of_columns([c.alias(str(i)) for i, c in enumerate(cells)], table.rows)
-    if table.people is None:
-        return content_order(rows), None
     people = number_people(rows, table.people)
-    return content_order(rows, people), people
+    return content_order(rows, people.codes), people
 
 
 def _ties(table: Table) -> list[str]:
@@ -254,15 +253,12 @@ def _ties(table: Table) -> list[str]:
     return [c for c in ties if c is not None and c not in taken]
 
 
-def _common(column: pl.Series, people: NDArray[np.int64] | None, k: int) -> pl.Series:
+def _common(column: pl.Series, people: People, k: int) -> pl.Series:
     """The column without the values of fewer than k people."""
     cells = one_form(bare(column).to_frame("cell"), texts=True)
-    whose = np.arange(len(column)) if people is None else people
-    having = (
-        pl.col("whose").n_unique().over("cell") if people is not None else pl.len().over("cell")
-    )
-    kept = cells.with_columns(whose=pl.Series(whose)).select(
-        pl.when(having >= k).then(pl.col("cell"))
+    having = pl.len() if people.each_row else pl.col("whose").n_unique()
+    kept = cells.with_columns(whose=pl.Series(people.codes)).select(
+        pl.when(having.over("cell") >= k).then(pl.col("cell"))
     )
     return kept.to_series()
 
@@ -317,7 +313,7 @@ def _of_people(
     codes: RowNumbers, groups: NDArray[np.int64], share: float, draw: np.random.Generator
 ) -> RowNumbers:
     """The same where people have several rows: two of the places of each block are held out."""
-    people = People.of(codes, groups)
+    people = LabelledPeople.of(codes, groups)
     order = people.ordered(draw.random((2, len(people))), round(1 / share))
     places = np.arange(len(people) + 1)
     held = np.flatnonzero(np.diff(np.floor(2 * share * places + draw.random())))
@@ -341,7 +337,7 @@ def held_rows(
         raise InputError(f"the share of rows kept aside is between 0 and 1, got {share!r}")
     draw = np.random.default_rng(random_state)
     if groups is not None:
-        people = People.of(y, groups)
+        people = LabelledPeople.of(y, groups)
         picked = held_rows(people.label, share, random_state)
         return np.flatnonzero(np.isin(people.of_row, picked))
     held = [

@@ -124,7 +124,7 @@ class SubsetScores:
         task = Task.of(table, target, features, nominal)
         self.features = tuple(task.features.names)
         if groups is None and isinstance(table, Table):
-            groups = table.people
+            groups = table.people.groups
         self.folds = Folds.of(cv, task.y, random_state, groups)
         self._place = {name: i for i, name in enumerate(self.features)}
         self._memory: dict[Key, FoldScores] = {}

@@ -23,6 +23,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tamis.errors import InputError, listed, listed_as
+from tamis.people import People
 from tamis.read import polars_frame
 from tamis.read.frames import native_kind
 from tamis.table import Roles, Table, content_order, number_people, only
@@ -39,7 +40,13 @@ class InputFrame:
     """Whose frame it was; `None` for a `Table` or an array."""
     labels: tuple[str, ...] = ()
     """The target and the sensitive column, which may be written beside the features."""
-    people: NDArray[np.int64] | None = None
+    whose: People | None = None
+    """Those of a `Table`; by default each row is a person."""
+
+    @property
+    def people(self) -> People:
+        """The person of each row."""
+        return People.named(self.whose, self.frame.height)
 
     @property
     def order(self) -> NDArray[np.int64]:
@@ -50,8 +57,7 @@ class InputFrame:
         as well, since their identifiers have an order, too.
         """
         shown = only(self.frame, [*self.features, *self.labels])
-        ties = () if self.people is None else (number_people(shown, self.people),)
-        return content_order(shown, *ties)
+        return content_order(shown, number_people(shown, self.people).codes)
 
     def answer(self, new: pl.DataFrame, asked: str | None) -> Any:
         """An altered frame as its own kind, or as one of the library that was asked for."""
@@ -72,7 +78,7 @@ def input_frame(data: Any) -> InputFrame:
             data.features,
             lambda frame: replace(data, frame=frame),
             labels=_labels(data),
-            people=data.people,
+            whose=data.people,
         )
     if isinstance(data, list) or (hasattr(data, "__array__") and not hasattr(data, "columns")):
         return _array(np.asarray(data))

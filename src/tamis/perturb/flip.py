@@ -15,8 +15,8 @@ from sklearn.base import BaseEstimator
 from tamis.binary.matrix import sparse_rows, zero_one
 from tamis.binary.records import BinaryTable
 from tamis.errors import CannotMeet, InputError
+from tamis.people import People
 from tamis.perturb import RandomState, input_frame, random_source
-from tamis.risk.grouping import numbered
 from tamis.select.containment.crowd import check_k, equal_people, keeping
 from tamis.table import Table, only
 
@@ -162,10 +162,7 @@ def flip(
     support = np.bincount(table.indices, minlength=table.shape[1])
     if not ((support > 0) & (support < table.shape[0])).any():
         raise InputError("every column is constant, so all rows are identical already")
-    who = None if people is None else numbered(people, table.shape[0])
-    coin = disagreement == "coin"
-    if who is None:
-        return _flipped(table, k, random_state, coin)
+    who, coin = People.named(people, table.shape[0]), disagreement == "coin"
 
     def attempt(rows: int) -> Flipped:
         found = _flipped(table, rows, random_state, coin)

@@ -10,10 +10,10 @@ import polars as pl
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from tamis.coding import Coded, as_floats, coded, dense
-from tamis.errors import CannotMeet
+from tamis.coding import as_floats, coded, dense
+from tamis.people import People
 from tamis.perturb import columns_to_alter, input_frame, with_fractions
-from tamis.risk.grouping import grouped, people_in, people_of
+from tamis.risk.grouping import grouped
 from tamis.select.containment.crowd import check_k, keeping
 from tamis.table import bare, kind_of, only
 
@@ -78,9 +78,8 @@ class Microaggregation(BaseEstimator):  # type: ignore[misc]
         columns = columns_to_alter(data, self.columns)
         check_k(self.k, data.frame.height)
         order = data.order
-        people = None if data.people is None else people_of(data.people[order])
         true, back = only(data.frame, columns)[order], np.argsort(order)
-        found = _grouped_rows(true, self.k, people)
+        found = _grouped_rows(true, self.k, data.people[order])
         self.columns_, self.groups_ = tuple(columns), found.groups[back]
         self.anonymity_, self.lost_ = found.anonymity, _lost(true, found.groups)
         return data.back(data.frame.with_columns(found.middles[back].get_columns()))
@@ -94,23 +93,17 @@ class _Grouped(NamedTuple):
     anonymity: int
 
 
-def _grouped_rows(frame: pl.DataFrame, k: int, people: Coded | None) -> _Grouped:
-    if people is None:
-        found = _attempt(frame, k, None)
-        if found.anonymity < k:
-            raise CannotMeet(f"only {found.anonymity} rows became alike, below k = {k}")
-        return found
+def _grouped_rows(frame: pl.DataFrame, k: int, people: People) -> _Grouped:
     return keeping(
-        k, people.codes, lambda rows: _attempt(frame, rows, people), lambda each: each.anonymity
+        k, people, lambda rows: _attempt(frame, rows, people), lambda each: each.anonymity
     )
 
 
-def _attempt(frame: pl.DataFrame, k: int, people: Coded | None) -> _Grouped:
+def _attempt(frame: pl.DataFrame, k: int, people: People) -> _Grouped:
     groups = mdav_groups(frame, k)
     middles = pl.DataFrame([middle(column, groups) for column in frame.get_columns()])
-    alike = grouped(middles, middles.columns)
-    sizes = alike.sizes if people is None else people_in(alike.keys, people)
-    return _Grouped(groups, middles, int(sizes.min()))
+    alike = grouped(middles, middles.columns, people)
+    return _Grouped(groups, middles, alike.k_anonymity)
 
 
 def mdav_groups(frame: pl.DataFrame, k: int) -> Groups:

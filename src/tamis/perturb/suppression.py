@@ -13,8 +13,9 @@ from sklearn.base import BaseEstimator
 
 from tamis.coding import LARGEST, Coded, coded, dense
 from tamis.errors import InputError, listed
+from tamis.people import People, PeopleLike
 from tamis.perturb import columns_to_alter, input_frame, with_fractions
-from tamis.risk.grouping import people_in, people_of
+from tamis.risk.grouping import sizes_of
 from tamis.select.containment.crowd import check_k, keeping
 from tamis.table import Table, bare, only
 
@@ -107,7 +108,7 @@ class LocalSuppression(BaseEstimator):  # type: ignore[misc]
         weights = _checked_weights(self.weights, columns)
         order = data.order
         back = np.argsort(order)
-        people = None if data.people is None else data.people[order]
+        people = data.people[order]
         true = codes_of(only(data.frame, columns)[order])
         blanked = suppressed(true, self.k, weights, self.missing, people)
         self.columns_ = tuple(columns)
@@ -121,7 +122,7 @@ def suppressed(
     k: int,
     weights: Weights,
     missing: Missing = "value",
-    people: NDArray[np.int64] | None = None,
+    people: PeopleLike = None,
 ) -> Codes:
     """The codes with cells set to 0, missing, until k rows or people are alike.
 
@@ -130,20 +131,21 @@ def suppressed(
     """
     if missing not in get_args(Missing):
         raise InputError(f"missing must be one of {listed(get_args(Missing))}, got {missing!r}")
+    who = People.named(people, len(codes))
     if missing == "anything":
-        if people is not None:
+        if not who.each_row:
             raise InputError(
                 "where a missing cell matches anything, rows are counted, and here people have "
                 "several; ask for missing='value'"
             )
         return _unblanked(codes, _suppressed_rows(codes, k, weights), k, weights)
-    if people is None:
+    if who.each_row:
         return _suppressed_rows(codes, k, weights)
     return keeping(
         k,
-        people,
+        who,
         lambda rows: _suppressed_rows(codes, rows, weights),
-        lambda found: _alike(found, "value", people),
+        lambda found: _alike(found, "value", who),
     )
 
 
@@ -311,17 +313,14 @@ def _unblanked(true: Codes, blanked: Codes, k: int, weights: Weights) -> Codes:
     return found
 
 
-def _alike(codes: Codes, missing: Missing, people: NDArray[np.int64] | None) -> int:
+def _alike(codes: Codes, missing: Missing, people: People) -> int:
     """The least number of rows alike, or of people who have them."""
     from tamis.perturb.suppression_kernels import matches
 
     classes = _classes(codes)
     if missing == "anything":
         return int(matches(codes, np.bincount(classes)[classes]).min())
-    sizes = np.bincount(classes)
-    if people is not None:
-        sizes = people_in(Coded(classes, len(sizes)), people_of(people))
-    return int(sizes.min())
+    return int(sizes_of(Coded(classes, int(classes.max()) + 1), people).min())
 
 
 def codes_of(frame: pl.DataFrame) -> Codes:

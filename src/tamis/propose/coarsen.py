@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import cycle
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -30,6 +30,7 @@ from tamis.evaluate.bits import Floats, KeptTold, chosen, merges_of
 from tamis.evaluate.subset_bits import Columns, Gains, Parts, Question, SubsetBits
 from tamis.learn.boosting import shares, shares_given
 from tamis.learn.coded_table import CodedTable
+from tamis.people import People
 from tamis.propose.names import form_name, set_name
 from tamis.propose.problem import Method, Problem
 from tamis.propose.rungs import Keeps, Rung, RungBits, coarsen_others, keeps_people, moves
@@ -124,7 +125,7 @@ class Coarsen(Method):
 
     def _also(self, problem: Problem) -> Callable[[Coded], bool] | None:
         """What classes must keep besides k; also k itself, where people have several rows to go."""
-        crowds = problem.suppression is not None and problem.table.people is not None
+        crowds = problem.suppression is not None and not problem.table.people.each_row
         asked = problem.requirements.beyond_k or problem.beside or crowds
         return problem.kept if asked else None
 
@@ -453,9 +454,9 @@ def _grounds(bits: RungBits, worths: Sequence[float]) -> Iterator[_Ground]:
     yield _Ground(bits, search, bits.table, list(zip(questions, known, worths)))
 
 
-def _halves(rows: NDArray[np.intp], people: NDArray[Any] | None) -> NDArray[np.bool_]:
+def _halves(rows: NDArray[np.intp], people: People) -> NDArray[np.bool_]:
     """Half of the rows, people whole, the same each time."""
-    who = rows if people is None else people[rows]
+    who = people.codes[rows]
     # A stream of its own: that of a seed may have drawn these very rows.
     stream = np.random.default_rng(np.random.SeedSequence(0, spawn_key=(1,)))
     return np.asarray((stream.random(int(who.max()) + 1) < 0.5)[who])

@@ -30,6 +30,7 @@ from tamis.evaluate.regression import linear_probabilities
 from tamis.learn.boosting import shares
 from tamis.learn.holdout import HoldOut
 from tamis.learn.score_test import promised_by_ones
+from tamis.people import People
 from tamis.propose.problem import Method, Problem, as_records
 from tamis.release import Recipe, Release
 from tamis.require.containment import ContainmentAnonymity
@@ -94,7 +95,7 @@ class Containment(Method):
         records: BinaryTable,
         split: HoldOut,
         random_state: int,
-        groups: NDArray[np.int64] | None = None,
+        people: People | None = None,
     ) -> tuple[Search, Sequence[str]]:
         """What chooses columns for a k and a utility, and the utilities to choose by."""
         assert records.labels is not None
@@ -107,7 +108,7 @@ class Containment(Method):
                 extend=True,
                 random_state=random_state,
                 labelled=labelled,
-                groups=None if groups is None else groups[rows],
+                groups=People.named(people, records.rows)[rows].groups,
             )
             return two.of, self.utilities
         several = SeveralClassesSearch(matrix, labels, labelled=labelled)
@@ -180,7 +181,7 @@ def _selected(
             people=people,
             labelled=problem.split.is_seen,
         )
-    if people is None:
+    if people.each_row:
         return search(k, utility)
     return selected(records.matrix, people, k, lambda rows: search(rows, utility))
 

@@ -23,7 +23,7 @@ from tamis.require.base import Requirements
 from tamis.require.containment import ContainmentAnonymity
 from tamis.require.k import KAnonymity
 from tamis.risk.diversity import count_groups
-from tamis.risk.grouping import Grouping, people_of
+from tamis.risk.grouping import Grouping
 from tamis.risk.suppression import AlikeRows, Suppression
 from tamis.table import Table
 
@@ -97,13 +97,14 @@ class Problem:
         if self.beside is not None:
             classes = joined(classes, self.beside)
         secret = self.table.frame[self.table.sensitive or self.table.target]
-        counts = count_groups(Grouping.of_classes(classes, self.people), secret)
+        counts = count_groups(Grouping.of_classes(classes, self.table.people), secret)
         return int(counts.people.min()) >= self.k and self.requirements.monotone.met(counts)
 
     @property
     def only_k(self) -> bool:
         """Whether rows alike need only be counted: each is a person, and nothing else is asked."""
-        return self.table.people is None and not self.requirements.beyond_k and self.beside is None
+        plain = self.table.people.each_row and self.beside is None
+        return plain and not self.requirements.beyond_k
 
     @property
     def most_suppressed(self) -> int:
@@ -113,11 +114,6 @@ class Problem:
     def trimmed(self, release: Release) -> Release:
         """A release without the few rows that keep it from what is required."""
         return release if self.suppression is None else self.suppression.trimmed(release)
-
-    @cached_property
-    def people(self) -> Coded | None:
-        """The person of each row; `None` if each is another."""
-        return None if self.table.people is None else people_of(self.table.people)
 
     @cached_property
     def is_binary(self) -> bool:

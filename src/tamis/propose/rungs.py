@@ -17,11 +17,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tamis.coarsen.learnt_forms import CoarserForm, FinestForm
-from tamis.coding import Coded, CodedFrame, DistinctRows, coded, collapsed, counted, joined
+from tamis.coding import Coded, CodedFrame, DistinctRows, coded, collapsed, joined
 from tamis.evaluate.bits import Floats
-from tamis.evaluate.subset_bits import Columns, Labels, SubsetBits
+from tamis.evaluate.subset_bits import Columns, SubsetBits
 from tamis.learn.coded_table import CodedTable, Codes
-from tamis.risk.grouping import people_in, people_of
+from tamis.people import People, PeopleLike
+from tamis.risk.grouping import sizes_of
 from tamis.risk.suppression import all_but_few
 
 Keeps = Callable[[Columns], bool]
@@ -157,7 +158,7 @@ def keeps_people(
     frame: pl.DataFrame,
     quasi: Sequence[str],
     k: int,
-    people: Labels | None = None,
+    people: PeopleLike = None,
     also: Callable[[Coded], bool] | None = None,
     most: int = 0,
     codes: CodedFrame | None = None,
@@ -175,8 +176,8 @@ def keeps_people(
         All rows, since all of them are released.
     quasi, k
         The columns that attackers may know, and the fewest people alike in them.
-    people : array of int, optional
-        Whose each row is, from 0 without a gap. `None`: each row is a person.
+    people : People or array, optional
+        Whose each row is. `None`: each row is a person.
     also : callable, optional
         What else classes of rows alike must keep.
     most : int
@@ -186,10 +187,10 @@ def keeps_people(
         The columns as codes, where somebody has them.
     """
     known = {i for i, name in enumerate(frame.columns) if name in set(quasi)}
-    who = None if people is None else people_of(people)
+    who = People.named(people, frame.height)
     codes = CodedFrame(frame) if codes is None else codes
     cells = _RungCells(rungs, frame, codes)
-    if known and who is None and also is None:  # then rows alike are counted once for all
+    if known and who.each_row and also is None:  # then rows alike are counted once for all
         cells.collapse([frame.columns[column] for column in sorted(known)])
     found = _Answers(rungs)
 
@@ -199,8 +200,7 @@ def keeps_people(
             return all_but_few(classes, cells.rows.counts, k, most)
         if most:
             return also is not None and also(classes)
-        sizes = counted(classes)[1] if who is None else people_in(classes, who)
-        return int(sizes.min()) >= k and (also is None or also(classes))
+        return int(sizes_of(classes, who).min()) >= k and (also is None or also(classes))
 
     @cache
     def keeps(columns: Columns) -> bool:

@@ -20,6 +20,7 @@ from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.boosting import shares
 from tamis.learn.score_test import promised_bits
 from tamis.learn.subset_scores import SubsetScores
+from tamis.people import People
 from tamis.propose.names import set_name
 from tamis.propose.problem import Method, Problem
 from tamis.release import Recipe, Release, released
@@ -143,9 +144,7 @@ def filled(bits: SubsetBits, keeps: Callable[[Columns], bool], start: Columns) -
     return start
 
 
-def contained(
-    cells: NDArray[np.uint8], k: int, absences: int, people: NDArray[np.int64] | None
-) -> bool:
+def contained(cells: NDArray[np.uint8], k: int, absences: int, people: People) -> bool:
     """Whether k people have all that anybody has, and lack what is known to be lacking."""
     if containment_anonymity(cells, people=people) < k:
         return False
@@ -245,7 +244,7 @@ class Breach(Method):
                 model,
                 target=table.target,
                 cv=self.folds,
-                groups=_people(problem),
+                groups=_groups(problem),
                 random_state=problem.random_state,
             )
         return lambda sets: [sum(found.correct[: self.folds]) for found in scores.many(sets)]
@@ -269,7 +268,7 @@ class Breach(Method):
                 table.only(table.features)[seen],
                 rows[table.target].to_numpy(),
                 sensitive,
-                _people(problem),
+                _groups(problem),
             )
         return selector, trials
 
@@ -302,9 +301,9 @@ def kept_to(problem: Problem, features: Sequence[str], worth: Worth) -> tuple[st
     def fits(feature: str) -> bool:
         if problem.suppression is not None:
             return problem.kept(joined(together, problem.coded[feature]))
-        if problem.people is None:
+        if problem.table.people.each_row:
             return problem.alike.keep([*chosen, feature])
-        return fewest_alike([together, problem.coded[feature]], problem.people) >= problem.k
+        return fewest_alike([together, problem.coded[feature]], problem.table.people) >= problem.k
 
     while known := [f for f in known if fits(f)]:
         found = worth([[*kept, *chosen, f] for f in known])
@@ -314,7 +313,6 @@ def kept_to(problem: Problem, features: Sequence[str], worth: Worth) -> tuple[st
     return (*kept, *chosen)
 
 
-def _people(problem: Problem) -> NDArray[np.int64] | None:
-    """The person of each row that may be seen."""
-    people = problem.split.people_of(problem.table)
-    return None if people is None else people[problem.split.seen]
+def _groups(problem: Problem) -> NDArray[np.int64] | None:
+    """The person of each row that may be seen, as scikit-learn takes groups."""
+    return problem.split.people_of(problem.table)[problem.split.seen].groups

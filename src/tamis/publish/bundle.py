@@ -36,7 +36,8 @@ from tamis.catalogue.methods import RECORDED
 from tamis.errors import CannotMeet, InputError, listed
 from tamis.flow import Outcome
 from tamis.left_out import left_out_numbers
-from tamis.publish.checks import People, measure
+from tamis.people import People
+from tamis.publish.checks import measure
 from tamis.publish.kept_names import write_names
 from tamis.publish.layout import (
     NAME,
@@ -230,8 +231,8 @@ def _write(
     write_shared(draft, content, summary)
     private = draft / PRIVATE
     private.mkdir(mode=0o700)
-    if people is not None:
-        write_numbers(private / PEOPLE, people)
+    if not people.each_row:
+        write_numbers(private / PEOPLE, people.codes)
     if secrets is not None:
         write_numbers(private / SECRETS, secrets)
     how = recipe(outcome, draft, origin, date, diverse) | presence
@@ -327,7 +328,7 @@ def _secrets(outcome: Outcome) -> Secrets | None:
 
 
 def _diverse(
-    outcome: Outcome, written: pl.DataFrame, people: People | None, secrets: Secrets | None
+    outcome: Outcome, written: pl.DataFrame, people: People, secrets: Secrets | None
 ) -> tuple[Secrets | None, list[dict[str, Any]]]:
     """What l and t the written file reaches; with the secrets, where these are not in it."""
     release, settings, table = outcome.release, outcome.settings, outcome.table
@@ -338,17 +339,17 @@ def _diverse(
     asked = settings.requirements.about_secrets.about(known, column.name, number=numeric)
     entries = asked.to_dicts(table.unit)
     public = column.name == table.target
-    recount: Recount = "file" if public and people is None else "private"
+    recount: Recount = "file" if public and people.each_row else "private"
     return None if public else secrets, with_measures(entries, written, secrets, people, recount)
 
 
-def _risks(outcome: Outcome, written: pl.DataFrame, people: People | None) -> list[dict[str, Any]]:
+def _risks(outcome: Outcome, written: pl.DataFrame, people: People) -> list[dict[str, Any]]:
     """What the written file reaches of limits on the risk; anybody may know it."""
     release, unit = outcome.release, outcome.table.unit
     asked = outcome.settings.requirements.of_risks.about(release.table.quasi, None, number=False)
     entries = asked.to_dicts(unit)
     none = np.zeros(written.height, dtype=np.int64)
-    return with_measures(entries, written, none, people, "file" if people is None else "private")
+    return with_measures(entries, written, none, people, "file" if people.each_row else "private")
 
 
 def _register(outcome: Outcome) -> Table | None:
@@ -358,7 +359,7 @@ def _register(outcome: Outcome) -> Table | None:
 
 
 def _presence(
-    outcome: Outcome, written: pl.DataFrame, content: dict[str, Any], people: People | None
+    outcome: Outcome, written: pl.DataFrame, content: dict[str, Any], people: People
 ) -> dict[str, Any]:
     """State which people of a register may be in the table; what was measured is for the recipe."""
     release, register = outcome.release, _register(outcome)
@@ -391,7 +392,7 @@ def _not_promised(outcome: Outcome, alone: ExposureFacts | None) -> list[str]:
         alone=(alone["everything"]["k"] or 0) < wanted,
         sensitive_released=outcome.table.sensitive == outcome.table.target,
         caveat=RECORDED[release.recipe.method].caveat,
-        several=release.people is not None,
+        several=not release.people.each_row,
         suppressed=release.kept is not None,
         diverse=settings.requirements.of_secrets
         and outcome.table.sensitive == outcome.table.target,

@@ -18,11 +18,9 @@ from numpy.typing import NDArray
 
 from tamis.errors import CannotMeet, listed
 from tamis.files import written
+from tamis.people import People, PeopleLike
 from tamis.table import Dictionary, bare, content_order, only
 from tamis.table_file import format_named, read_written, write_table
-
-People = NDArray[np.int64]
-"""The person of each row, by number."""
 
 
 def target_column(content: dict[str, Any]) -> dict[str, Any]:
@@ -30,20 +28,20 @@ def target_column(content: dict[str, Any]) -> dict[str, Any]:
     return next(column for column in content["columns"] if column["role"] == "target")
 
 
-def measure(entry: Mapping[str, Any], frame: pl.DataFrame, people: People | None = None) -> int:
+def measure(entry: Mapping[str, Any], frame: pl.DataFrame, people: PeopleLike = None) -> int:
     """What a written table reaches for a promise, in rows, or in people where these are known."""
     columns = entry["columns"]
     if missing := [c for c in columns if c not in frame.columns]:
         raise CannotMeet(f"a promise is about column {listed(missing)}, which is not in the file")
     if not columns:
-        return frame.height if people is None else len(np.unique(people))
+        return People.named(people, frame.height).count
     cells = only(frame, columns)
     if entry["key"] == "containment_anonymity":
         return containment_by_bitmaps(cells, people, int(entry.get("absences") or 0))
     return equals_by_grouping(cells, people)
 
 
-def equals_by_grouping(cells: pl.DataFrame, people: People | None = None) -> int:
+def equals_by_grouping(cells: pl.DataFrame, people: PeopleLike = None) -> int:
     """How many rows, or people, have the rarest combination of cells; a missing cell is a value.
 
     >>> equals_by_grouping(pl.DataFrame({"job": ["cook", "cook", None]}))
@@ -54,18 +52,18 @@ def equals_by_grouping(cells: pl.DataFrame, people: People | None = None) -> int
     2
     """
     bits = as_stored(cells)
-    whose = np.arange(cells.height) if people is None else people
-    crowds = bits.with_columns(whose=pl.Series(whose)).group_by(bits.columns)
+    whose = People.named(people, cells.height)
+    crowds = bits.with_columns(whose=pl.Series(whose.codes)).group_by(bits.columns)
     return int(crowds.agg(pl.col("whose").n_unique())["whose"].min())  # type: ignore[arg-type]
 
 
 def write_counted(
     frame: pl.DataFrame,
     path: Path,
-    count: Callable[[pl.DataFrame, People | None], int],
+    count: Callable[[pl.DataFrame, People], int],
     least: int,
     what: str = "k-anonymity",
-    people: People | None = None,
+    people: PeopleLike = None,
     dictionary: Dictionary | None = None,
     before: Callable[[], None] | None = None,
 ) -> None:
@@ -75,7 +73,7 @@ def write_counted(
     are the persons of the rows as given; `count` gets them in the order of the file. `before` is
     called when all is well, just before the table gets its name.
     """
-    whose = None if people is None else people[content_order(frame)]
+    whose = People.named(people, frame.height)[content_order(frame)]
     with written(path) as draft:
         write_table(frame, draft, dictionary=dictionary)
         if least and (reached := count(read_written(draft, format_named(draft)), whose)) < least:
@@ -121,7 +119,7 @@ def hidden_in_parquet(path: Path) -> str:
 
 
 def containment_by_bitmaps(
-    cells: pl.DataFrame, people: People | None = None, absences: int = 0
+    cells: pl.DataFrame, people: PeopleLike = None, absences: int = 0
 ) -> int:
     """The least number of rows, or of people with a row, that have all the ones of some row.
 
@@ -138,15 +136,15 @@ def containment_by_bitmaps(
     kinds, of_row = row_kinds(zeros_and_ones(cells))
     counts = np.bincount(of_row, minlength=len(kinds))
     order = np.argsort(of_row, kind="stable")
-    numbers = np.arange(len(of_row)) if people is None else people
-    whose = None if people is None else np.split(numbers[order], np.cumsum(counts)[:-1])
+    who = People.named(people, len(of_row))
+    whose = np.split(who.codes[order], np.cumsum(counts)[:-1])
 
     def crowd(some: NDArray[np.int64]) -> int:
-        if whose is None:
+        if who.each_row:
             return int(counts[some].sum())
         return len(np.unique(np.concatenate([whose[i] for i in some]))) if len(some) else 0
 
-    least = len(np.unique(numbers))
+    least = who.count
     for kind, holders in zip(kinds, holders_of(kinds)):
         least = min(least, crowd(holders))
         if absences:
@@ -233,9 +231,7 @@ Count = Callable[[list[str], str, bool], Counts]
 """Counts over the columns that attackers may know and by their kind, in rows or (true) people."""
 
 
-def wrong_exposure(
-    frame: pl.DataFrame, content: dict[str, Any], people: People | None = None
-) -> str:
+def wrong_exposure(frame: pl.DataFrame, content: dict[str, Any], people: PeopleLike = None) -> str:
     """What is wrong in a manifest's exposure; empty where everything is right.
 
     Where people have several rows, the file does not say whose row is whose. Figures about rows
@@ -245,7 +241,7 @@ def wrong_exposure(
 
     def count(columns: list[str], kind: str, in_people: bool) -> Counts:
         who = people if in_people else None
-        total = frame.height if who is None else len(np.unique(who))
+        total = People.named(who, frame.height).count
         return recounted(frame, columns, kind, target_column(content)["name"], who), total
 
     return wrong_exposure_by(count, content, people is not None)
@@ -362,7 +358,7 @@ def recounted(
     known: list[str],
     kind: str,
     target: str,
-    people: People | None = None,
+    people: PeopleLike = None,
 ) -> Figures:
     """The figures of `tamis.analyse.crowds`, for rows or for the people they belong to.
 
@@ -373,7 +369,7 @@ def recounted(
     if missing := [c for c in (*known, target) if c not in frame.columns]:
         raise CannotMeet(f"column {listed(missing)} is listed as known but is not in the file")
     label = frame.get_column(target)
-    who = pl.Series(np.arange(frame.height) if people is None else people)
+    who = pl.Series(People.named(people, frame.height).codes)
     cells = [frame.get_column(c) for c in known]
     part = (_of_holders if kind == "containment" else _of_equals)(cells, label, who)
     same = part.filter("same")

@@ -17,9 +17,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from tamis import __version__
 from tamis.analyse import Analysis
@@ -32,6 +30,7 @@ from tamis.evaluate.figure import Figure
 from tamis.evaluate.scorecard import Row
 from tamis.formulas import safe_names
 from tamis.left_out import stated_left_out
+from tamis.people import People, PeopleLike
 from tamis.publish.labels import READ_BINS, stated_form
 from tamis.publish.layout import SCHEMA, SCHEMA_VERSION, digest
 from tamis.release import Coarsening, Release
@@ -192,7 +191,7 @@ def stated(
     form: Coarsening,
     column: pl.Series,
     k: int,
-    people: NDArray[np.int64] | None = None,
+    people: PeopleLike = None,
 ) -> dict[str, Any]:
     """One level of a ladder as a manifest states it; values that fewer than k have are not named.
 
@@ -242,10 +241,10 @@ def _of_others(ladder: Ladder, level: int) -> dict[str, str]:
 
 
 def _groups(
-    ladder: Ladder, level: int, column: pl.Series, k: int, people: NDArray[np.int64] | None
+    ladder: Ladder, level: int, column: pl.Series, k: int, people: PeopleLike
 ) -> dict[str, list[str]]:
     """The labels that are released, and the values of k people or more behind each."""
-    who = np.arange(column.len()) if people is None else people
+    who = People.named(people, column.len()).codes
     rows = pl.DataFrame({"value": plain_text(bare(column)), "who": who}).with_columns(
         ladder.apply(bare(column), level).alias("label")
     )

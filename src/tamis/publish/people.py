@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 from tamis.errors import CannotMeet
 from tamis.files import open_plain_file
 from tamis.left_out import PERCENT, rounded_up
-from tamis.publish.checks import People, measure
+from tamis.people import People
+from tamis.publish.checks import measure
 from tamis.publish.figures import count_words
 from tamis.publish.layout import (
     HEADERS,
@@ -53,21 +54,19 @@ def arranged(table: Table) -> pl.DataFrame:
 
 def arrange_private(
     release: Release, secrets: NDArray[np.int64] | None = None
-) -> tuple[People | None, NDArray[np.int64] | None]:
+) -> tuple[People, NDArray[np.int64] | None]:
     """The person of each row of the file that `arranged` gives, and its secret, where there are.
 
-    People are `None` if each row is one. Identical rows are in the order of the people, and those
+    Identical rows are in the order of the people, and those
     of one person in the order of the secrets: whatever may tell rows apart, in the private part
     alone, is a function of the rows and the secrets, never of where or whose they were.
     """
     rows, ties = _leaving(release.table), () if secrets is None else (secrets,)
-    people = None
-    if release.people is not None:
-        people = number_people(rows, release.people, *ties)
-        ties = (people, *ties)
+    people = number_people(rows, release.people, *ties)
+    if not people.each_row:  # else the numbers would be those of rows of the original
+        ties = (people.codes, *ties)
     order = content_order(rows, *ties)
-    at = (None if numbers is None else numbers[order] for numbers in (people, secrets))
-    return next(at), next(at)
+    return people[order], None if secrets is None else secrets[order]
 
 
 def arrange_names(release: Release, names: pl.DataFrame) -> pl.DataFrame:
@@ -110,18 +109,18 @@ def _is_number(line: str) -> bool:
 
 
 def promises_in_people(
-    entries: list[dict[str, Any]], frame: pl.DataFrame, people: People | None, unit: str
+    entries: list[dict[str, Any]], frame: pl.DataFrame, people: People, unit: str
 ) -> list[dict[str, Any]]:
     """The promises of a manifest, counted in people from a written file and its people.
 
     What was `measured` in rows becomes `rows_measured`; `recount` says what people can be counted
     from, the file itself or the holder's private part. `CannotMeet` where people are too few.
     """
-    recount = "file" if people is None else "private"
+    recount = "file" if people.each_row else "private"
     found = []
     for entry in entries:
         rows = entry["measured"]
-        value = rows if people is None else measure(entry, frame, people)
+        value = rows if people.each_row else measure(entry, frame, people)
         if value < entry["at_least"]:
             raise CannotMeet(
                 f"the written file has {entry['key']} {value} counted in people, below "
@@ -133,11 +132,11 @@ def promises_in_people(
 
 
 def kept_people(folder: Path, frame: pl.DataFrame, content: dict[str, Any]) -> People | None:
-    """Which person each row of a published file belongs to, where the holder's part is there."""
+    """Whose each row of a published file is; `None` where only a part that is not there says."""
     is_kept = any(entry.get("recount") == "private" for entry in content["promises"])
     if not is_kept or not is_folder(folder / PRIVATE):
         return None
-    return read_numbers(folder / PRIVATE / PEOPLE, frame.height)
+    return People.named(read_numbers(folder / PRIVATE / PEOPLE, frame.height), frame.height)
 
 
 def wrong_people(folder: Path, frame: pl.DataFrame, content: dict[str, Any]) -> str:

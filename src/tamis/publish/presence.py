@@ -17,7 +17,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tamis.errors import CannotMeet, InputError, listed_as
-from tamis.publish.checks import People
+from tamis.people import People, PeopleLike
 from tamis.publish.labels import labels_of, stated_form
 from tamis.publish.layout import PRIVATE, RECIPE, is_folder, read_json
 from tamis.publish.people import kept_people, uncounted
@@ -67,7 +67,7 @@ def counted_shares(
     content: Mapping[str, Any],
     forms: Mapping[str, Any],
     register: Table,
-    people: People | None,
+    people: PeopleLike,
 ) -> PresentShares:
     """The shares of the classes of a register that are in a file, given its manifest.
 
@@ -91,11 +91,10 @@ def counted_shares(
     return PresentShares(float(shares.min()), float(shares.max()))
 
 
-def _crowds(columns: Sequence[Ints], rows: int, people: People | None) -> pl.DataFrame:
+def _crowds(columns: Sequence[Ints], rows: int, people: PeopleLike) -> pl.DataFrame:
     """The people of each class; all are one where there are no columns."""
     keys = {str(i): codes for i, codes in enumerate(columns)} or {"0": np.zeros(rows, np.int64)}
-    whose = np.arange(rows) if people is None else people
-    each = pl.DataFrame(keys).with_columns(whose=pl.Series(whose))
+    each = pl.DataFrame(keys).with_columns(whose=pl.Series(People.named(people, rows).codes))
     return each.group_by(list(keys)).agg(crowd=pl.col("whose").n_unique().cast(pl.Int64))
 
 

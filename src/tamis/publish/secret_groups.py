@@ -19,7 +19,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tamis.errors import CannotMeet, plural
-from tamis.publish.checks import People, as_stored, target_column
+from tamis.people import People, PeopleLike
+from tamis.publish.checks import as_stored, target_column
 from tamis.publish.layout import PRIVATE, RECIPE, SECRETS, is_folder, read_json
 from tamis.publish.people import kept_people, read_numbers
 from tamis.rounding import ROUNDING
@@ -53,7 +54,7 @@ def numbered_secrets(column: pl.Series) -> Secrets:
 
 
 def secret_groups(
-    cells: pl.DataFrame, secrets: Secrets, people: People | None = None
+    cells: pl.DataFrame, secrets: Secrets, people: PeopleLike = None
 ) -> list[SecretGroup]:
     """The groups of rows that are alike in all cells; one group where there are no cells.
 
@@ -63,7 +64,7 @@ def secret_groups(
     >>> sorted(secret_groups(jobs, np.array([1, 2, 2])))
     [SecretGroup(people=1, counts={2: 1}), SecretGroup(people=2, counts={1: 1, 2: 1})]
     """
-    whose = np.arange(len(secrets)) if people is None else people
+    whose = People.named(people, len(secrets)).codes
     rows = as_stored(cells) if cells.width else pl.DataFrame({"0": np.zeros(len(secrets))})
     keys = rows.columns
     rows = rows.with_columns(value=pl.Series(secrets), whose=pl.Series(whose))
@@ -74,7 +75,7 @@ def secret_groups(
     return [SecretGroup(n, dict(zip(v, c))) for n, v, c in both.iter_rows()]
 
 
-def usual_counts(secrets: Secrets, people: People | None = None) -> dict[int, int]:
+def usual_counts(secrets: Secrets, people: PeopleLike = None) -> dict[int, int]:
     """How many of all people have each value.
 
     >>> usual_counts(np.array([1, 2, 2]))
@@ -83,7 +84,7 @@ def usual_counts(secrets: Secrets, people: People | None = None) -> dict[int, in
     return secret_groups(pl.DataFrame(), secrets, people)[0].counts
 
 
-def risk_of_rows(cells: pl.DataFrame, of: str, people: People | None, rows: int) -> float:
+def risk_of_rows(cells: pl.DataFrame, of: str, people: PeopleLike, rows: int) -> float:
     """The largest, or the mean, chance of finding a person's row: 1 by the people alike.
 
     A person with several rows counts by the one that most gives them away.
@@ -92,20 +93,20 @@ def risk_of_rows(cells: pl.DataFrame, of: str, people: People | None, rows: int)
     >>> [round(risk_of_rows(jobs, of, None, 3), 3) for of in ("largest", "mean")]
     [1.0, 0.667]
     """
-    whose = np.arange(rows) if people is None else people
+    who = People.named(people, rows)
     if not cells.width:
-        return 1 / len(np.unique(whose))
+        return 1 / who.count
     stored = as_stored(cells)
     names = stored.columns
-    each = stored.with_columns(whose=pl.Series(whose))
+    each = stored.with_columns(whose=pl.Series(who.codes))
     alike = each.select(pl.col("whose").n_unique().over(names), who="whose")
-    fewest = alike.group_by("who").agg(pl.col("whose").min())["whose"]
+    fewest = alike.group_by("who", maintain_order=True).agg(pl.col("whose").min())["whose"]
     risks = 1 / fewest.to_numpy()
     return float(risks.max() if of == "largest" else risks.mean())
 
 
 def measured_entry(
-    entry: dict[str, Any], frame: pl.DataFrame, secrets: Secrets, people: People | None = None
+    entry: dict[str, Any], frame: pl.DataFrame, secrets: Secrets, people: PeopleLike = None
 ) -> float:
     """What a written table reaches of what an entry asks for."""
     check_columns(entry, frame.columns)
@@ -127,7 +128,7 @@ def with_measures(
     entries: list[dict[str, Any]],
     frame: pl.DataFrame,
     secrets: Secrets,
-    people: People | None,
+    people: PeopleLike,
     recount: Recount,
 ) -> list[dict[str, Any]]:
     """The entries with what a written file reaches; `CannotMeet` where that is too little."""

@@ -20,6 +20,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tamis.errors import TamisWarning
+from tamis.people import People, PeopleLike
 from tamis.person import Codes, join_codes, value_codes
 from tamis.table import Table, bare
 
@@ -74,7 +75,7 @@ def copies(table: Table) -> dict[str, Copy]:
 
 
 def copies_of(
-    frame: pl.DataFrame, of: str, *, among: Collection[str], people: Codes | None = None
+    frame: pl.DataFrame, of: str, *, among: Collection[str], people: PeopleLike = None
 ) -> dict[str, str]:
     """The columns that give another one away, each with the reason.
 
@@ -84,7 +85,7 @@ def copies_of(
     of : str
         The column whose copies are looked for; numbers of many values are cut into quarters.
     among : collection of str
-    people : array of int, optional
+    people : People or array, optional
         The person each row is about, who counts once for each value.
     """
     label = bare(frame.get_column(of))
@@ -92,7 +93,7 @@ def copies_of(
     codes = _labels(label.filter(pl.Series(known)))
     if codes is None:
         return {}
-    who = None if people is None else people[known]
+    who = People.named(people, frame.height)[known]
     rows = frame.filter(pl.Series(known))
     found = {c: _why(bare(rows.get_column(c)), codes, who) for c in among}
     whys = {name: why.format(repr(of)) for name, why in found.items() if why}
@@ -112,7 +113,7 @@ def _labels(label: pl.Series) -> Codes | None:
     return codes
 
 
-def _why(column: pl.Series, labels: Codes, people: Codes | None) -> str:
+def _why(column: pl.Series, labels: Codes, people: People) -> str:
     gone = column.is_null().to_numpy()
     if _tells_one(gone, labels) or _is_partly_filled(gone, labels):
         return FILLED
@@ -207,10 +208,10 @@ def _best_cut(x: Floats, above: NDArray[np.bool_]) -> float:
     return float(x[last][wrong[last].argmin()])
 
 
-def _determined(values: Codes, labels: Codes, people: Codes | None) -> float:
+def _determined(values: Codes, labels: Codes, people: People) -> float:
     """The share of errors that are avoided by the labels of other people with the same value."""
-    if people is not None:
-        once = np.unique(join_codes([people, values, labels]), return_index=True)[1]
+    if not people.each_row:
+        once = np.unique(join_codes([people.codes, values, labels]), return_index=True)[1]
         values, labels = values[once], labels[once]
     width = int(labels.max()) + 1
     if 3 * (int(values.max()) + 1) > len(values) or len(labels) == np.bincount(labels).max():

@@ -83,9 +83,8 @@ def _quantiles(table: Table, values: pl.Series, bins: int) -> list[float]:
             f"classes separated by commas; got {bins}"
         )
     known = values.is_not_null().to_numpy()
-    people = None if table.people is None else table.people[known]
     numbers = values.drop_nulls().cast(pl.Float64).to_numpy()
-    if found := quantile_cuts(numbers, bins, people=people):
+    if found := quantile_cuts(numbers, bins, people=table.people[known]):
         return found
     raise InputError(
         f"the target {table.target!r} cannot be cut into {bins} classes with enough people in "

@@ -46,8 +46,8 @@ class Spread:
         The people of the table that have each value.
     number, missing : bool
         Whether the sensitive column is numeric, and whether some values are missing.
-    people : array, one per class, optional
-        The people in each class, if some have several rows.
+    people : array, one per class
+        The people in each class.
     """
 
     classes: Ints
@@ -56,9 +56,9 @@ class Spread:
     first: Ints
     sizes: Ints
     totals: Ints
+    people: Ints
     number: bool
     missing: bool
-    people: Ints | None = None
 
     @property
     def shares(self) -> Floats:
@@ -101,7 +101,7 @@ class ClassCounts:
     @classmethod
     def of_spread(cls, spread: Spread) -> ClassCounts:
         """Groups of which the sensitive values are counted already."""
-        return cls(spread.sizes if spread.people is None else spread.people, lambda: spread)
+        return cls(spread.people, lambda: spread)
 
     @cached_property
     def spread(self) -> Spread:
@@ -155,17 +155,14 @@ class ClassCounts:
 
 def distinct_values(spread: Spread) -> Ints:
     """The number of sensitive values in each class, at most that of its people."""
-    entries = _entries(spread)
-    return entries if spread.people is None else np.minimum(entries, spread.people)
+    return np.minimum(_entries(spread), spread.people)
 
 
 def effective_values(spread: Spread) -> Floats:
     """The effective number of sensitive values in each class: e to the entropy."""
     shares = spread.shares
     entropy = spread.summed(-shares * np.log(shares))
-    if spread.people is not None:
-        entropy = np.minimum(entropy, np.log(spread.people))
-    return np.asarray(np.exp(entropy))
+    return np.asarray(np.exp(np.minimum(entropy, np.log(spread.people))))
 
 
 def _entries(spread: Spread) -> Ints:
@@ -180,9 +177,7 @@ def recursive_ratios(spread: Spread, least: int) -> Floats:
     running = np.concatenate(([0], np.cumsum(falling)))
     head = running[spread.first + np.minimum(least - 1, _entries(spread))] - running[spread.first]
     tail = spread.sizes - head
-    lacking = tail == 0
-    if spread.people is not None:
-        lacking |= spread.people < least
+    lacking = (tail == 0) | (spread.people < least)
     return np.where(lacking, np.inf, falling[spread.first] / np.maximum(tail, 1))
 
 
@@ -239,8 +234,7 @@ def _missing_first(spread: Spread) -> Spread:
 
 def largest_shares(found: Spread) -> Floats:
     """In each class the largest share of its people who have the same value."""
-    people = found.sizes if found.people is None else found.people
-    return np.maximum.reduceat(found.counts / people[found.classes], found.first)
+    return np.maximum.reduceat(found.counts / found.people[found.classes], found.first)
 
 
 def surpluses(found: Spread, kind: BetaKind = "basic") -> Floats:

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from tamis.errors import InputError, plural
-from tamis.risk.grouping import Grouping, Ints, Scope, grouped, scope
+from tamis.risk.grouping import Grouping, Ints, Scope, as_table, grouped, scope
 from tamis.risk.presence import stacked
-from tamis.table import Table
 
 
 def k_anonymity(data: Any, quasi: Sequence[str] | None = None, *, people: Any = None) -> int:
@@ -141,7 +140,7 @@ def matched(
         raise InputError(f"threshold must be a risk above 0 and at most 1, got {threshold}")
     sizes = grouping.sizes
     people = sizes if population is None else people_there(scoped, grouping, population)
-    if grouping.people is not None:
+    if not grouping.people.each_row:
         return _of_people(grouping, people, threshold)
     return Reidentification(
         threshold=threshold,
@@ -155,8 +154,7 @@ def matched(
 
 def _of_people(grouping: Grouping, people: Ints, threshold: float) -> Reidentification:
     """The risks of people with several rows, each by their most exposed row."""
-    everyones = np.full(grouping.everybody, people.max())
-    np.minimum.at(everyones, grouping.members.people, people[grouping.members.classes])
+    everyones = grouping.people.least(people[grouping.class_of])
     inside, outside = 1 / grouping.of_person, 1 / everyones
     return Reidentification(
         threshold=threshold,
@@ -173,9 +171,9 @@ def people_there(scoped: Scope, grouping: Grouping, population: Any) -> Ints:
     both = stacked(scoped, population, scoped.quasi)
     class_of = grouped(both.frame, scoped.quasi).class_of
     own, everyones = np.split(class_of, [both.rows])
-    who = population.people if isinstance(population, Table) else None
-    if who is not None:  # each person once in each class
-        everyones = np.unique(np.column_stack([everyones, who]), axis=0)[:, 0]
+    who = as_table(population).people
+    if not who.each_row:  # each person once in each class
+        everyones = np.unique(np.column_stack([everyones, who.codes]), axis=0)[:, 0]
     counts = np.bincount(everyones, minlength=class_of.max() + 1)
     people = np.empty_like(grouping.sizes)
     people[grouping.class_of] = counts[own]

@@ -13,6 +13,7 @@ from tamis.charts import BLUE, ORANGE, SOFT, Picture
 from tamis.coding import Coded, dense, joined
 from tamis.errors import plural
 from tamis.notebook import html_table, in_short
+from tamis.people import People
 from tamis.risk.anonymity import THRESHOLD, Reidentification, matched
 from tamis.risk.diversity import LDiversity, Likeness, measure_secrets, spread
 from tamis.risk.grouping import ClassSize, Grouping, as_table, people_in, scope
@@ -91,13 +92,13 @@ def column_effects(grouping: Grouping) -> tuple[ColumnEffect, ...]:
 
 def _merged(grouping: Grouping, classes: Coded) -> tuple[int, int, int]:
     """k, unique rows and unique people where each class becomes a part of a larger one."""
-    if grouping.people is None:
+    if grouping.people.each_row:
         sizes = np.bincount(classes.codes, weights=grouping.sizes)
         alone = int(np.count_nonzero(sizes == 1))
         return int(sizes.min()), alone, alone
-    members, everybody = grouping.members, grouping.people.radix
+    members, everybody = grouping.members, grouping.everybody
     larger = Coded(classes.codes[members.classes], classes.radix)
-    sizes = people_in(larger, Coded(members.people, everybody))
+    sizes = people_in(larger, People.of(members.people))
     found = sizes[larger.codes] == 1
     people = np.bincount(members.people[found], minlength=everybody)
     return int(sizes.min()), int(members.rows[found].sum()), int(np.count_nonzero(people))

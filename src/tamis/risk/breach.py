@@ -241,7 +241,7 @@ def breach_increase(
     table = as_table(table)
     task, made = _guessing(table, sensitive, cut)
     who = named_attackers(attackers)
-    folds = Folds.of(cv, task.y, random_state, table.people)
+    folds = Folds.of(cv, task.y, random_state, table.people.groups)
     attack = Attack(
         {
             name: SubsetScores(task, one, cv=folds, n_jobs=n_jobs, random_state=random_state)
@@ -278,7 +278,7 @@ def bayes_accuracy(table: Table, folds: int = 5) -> tuple[float, float]:
     (1.0, 0.5)
     """
     task, _ = _guessing(table)
-    drawn = Folds.of(folds, task.y, 0, table.people)
+    drawn = Folds.of(folds, task.y, 0, table.people.groups)
     cache = ContributionCache(NaiveBayes(), task.features.columns, task.y, drawn)
     correct = cache.correct([range(len(task.features)), []])
     if not correct[0].any():

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from tamis.binary.matrix import Binary, sparse_columns, sparse_rows, zero_one
 from tamis.coding import Coded, counted, joined
 from tamis.errors import InputError, check_whole
-from tamis.risk.grouping import Ints, numbered, people_in, people_of
+from tamis.people import People
+from tamis.risk.grouping import Ints, people_in
 
 WORD = 64
 CUBE = 22
@@ -48,14 +49,14 @@ def containment_anonymity(X: Any, *, people: Any = None) -> int:
     1
     """
     table = _with_rows(X)
-    who = None if people is None else numbered(people, table.shape[0])
+    who = People.named(people, table.shape[0])
     from tamis.risk import kernels
 
     if table.shape[1] <= WORD:
         masks, weight = _counted_narrow(table, who)
         return int(kernels.least_maximal_mask(masks, weight, kernels.longest_first(masks)))
     distinct, weight, of_row = _distinct_wide(table)
-    weight = weight if who is None else _people_by(of_row, who)
+    weight = weight if who.each_row else _people_by(of_row, who)
     return int(kernels.least_maximal_row(*distinct, weight))
 
 
@@ -81,10 +82,10 @@ def entity_anonymity(X: Any, *, people: Any = None) -> NDArray[np.int64]:
     [2, 3, 2, 4]
     """
     table = _with_rows(X)
-    who = None if people is None else numbered(people, table.shape[0])
+    who = People.named(people, table.shape[0])
     from tamis.risk import kernels
 
-    if who is not None:
+    if not who.each_row:
         return _people_holding(table, who)
     if table.shape[1] <= CUBE:
         masks, weight, of_row = _distinct_narrow(table)
@@ -133,7 +134,7 @@ def absence_anonymity(X: Any, absences: int, *, people: Any = None, enough: int 
     """
     rows = sparse_rows(_with_rows(X))
     check_absences(absences)
-    who = None if people is None else numbered(people, rows.shape[0])
+    who = People.named(people, rows.shape[0])
     cells, owner, weight = _held_rows(rows.toarray().astype(np.uint8), who)
     from tamis.risk.kernels import least_with_absences
 
@@ -152,27 +153,27 @@ def check_absences(absences: Any, most: int | None = None) -> None:
 
 
 def _held_rows(
-    cells: NDArray[np.uint8], people: NDArray[Any] | None
+    cells: NDArray[np.uint8], people: People
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
     """Distinct rows, who has each, and how many people each owner stands for.
 
-    Without people a distinct row is its own owner, who stands for as many as have it.
+    Where each row is a person, a distinct row is its own owner, who stands for as many as have it.
     """
-    if people is None:
+    if people.each_row:
         distinct, counts = np.unique(cells, axis=0, return_counts=True)
         return np.ascontiguousarray(distinct), np.arange(len(distinct)), counts.astype(np.int64)
     _, pattern = np.unique(cells, axis=0, return_inverse=True)
-    pairs = np.stack([pattern.reshape(-1), people])
+    pairs = np.stack([pattern.reshape(-1), people.codes])
     _, first = np.unique(pairs, axis=1, return_index=True)
-    weight = np.ones(int(people.max()) + 1, np.int64)
-    return np.ascontiguousarray(cells[first]), people[first].astype(np.int64), weight
+    weight = np.ones(people.radix, np.int64)
+    return np.ascontiguousarray(cells[first]), people.codes[first], weight
 
 
-def _people_holding(table: Binary, people: Ints) -> NDArray[np.int64]:
+def _people_holding(table: Binary, people: People) -> NDArray[np.int64]:
     from tamis.risk.kernels import people_of_supersets
 
     distinct, weight, of_row = _distinct_wide(table)
-    everybody = people_of(people)
+    everybody = Coded(people.codes, people.radix)
     pairs, _ = counted(joined(Coded(of_row, len(weight)), everybody))
     row, person = np.divmod(pairs, everybody.radix)
     starts = np.searchsorted(row, np.arange(len(weight) + 1))
@@ -191,9 +192,9 @@ def _distinct_wide(table: Binary) -> tuple[tuple[Ints, Ints, Ints, Ints], Ints, 
     return (found.indptr, found.indices, columns.indptr, columns.indices), weight, of_row
 
 
-def _people_by(of_row: Ints, people: Ints) -> NDArray[np.int64]:
+def _people_by(of_row: Ints, people: People) -> NDArray[np.int64]:
     """The number of people who have each distinct row."""
-    return people_in(Coded(of_row, int(of_row.max()) + 1), people_of(people))
+    return people_in(Coded(of_row, int(of_row.max()) + 1), people)
 
 
 def _with_rows(X: Any) -> Binary:
@@ -212,14 +213,12 @@ def _distinct_narrow(
     return found.mask, found.weight, found.of_row
 
 
-def _counted_narrow(
-    table: Binary, people: Ints | None
-) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+def _counted_narrow(table: Binary, people: People) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     """Distinct rows and their weights; few columns are counted in a plain table of all sets."""
     from tamis.binary.kernels import row_masks
 
     rows, width = table.shape
-    if people is not None:
+    if not people.each_row:
         found, _, of_row = _distinct_narrow(table)
         return found, _people_by(of_row, people)
     if width > CUBE or 1 << width > 8 * rows:

@@ -10,9 +10,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tamis.cuts import K, People, quantile_cuts, rounded_cuts
+from tamis.cuts import K, quantile_cuts, rounded_cuts
 from tamis.errors import InputError, plural
 from tamis.notebook import in_short
+from tamis.people import People, PeopleLike
 from tamis.table import bare
 
 Counts = NDArray[np.int64]
@@ -136,7 +137,7 @@ def cut_sensitive(
     rule: CutRule = "auto",
     *,
     k: int = K,
-    people: People | None = None,
+    people: PeopleLike = None,
 ) -> SensitiveCut:
     """Turn a sensitive column into classes.
 
@@ -154,7 +155,7 @@ def cut_sensitive(
     k : int
         The fewest people on either side of a cut that is not given; such cuts are round numbers,
         see `tamis.cuts`.
-    people : array of int, optional
+    people : People or array, optional
         The person each row belongs to; by default each row is a different person's.
 
     Returns
@@ -185,7 +186,8 @@ def cut_sensitive(
         )
     present = column.is_not_null().to_numpy()
     values = column.drop_nulls().cast(pl.Float64).to_numpy()
-    crowd: dict[str, Any] = {"k": k, "people": None if people is None else people[present]}
+    who = People.named(people, column.len())[present]
+    crowd: dict[str, Any] = {"k": k, "people": who}
     if rule != "quantiles":
         found = mdl_cuts(values, np.asarray(target)[present])
         if points := tuple(rounded_cuts(values, found, **crowd)):
@@ -206,9 +208,7 @@ def cut_sensitive(
     )
 
 
-def cut_into_quarters(
-    column: pl.Series, *, k: int = K, people: People | None = None
-) -> SensitiveCut:
+def cut_into_quarters(column: pl.Series, *, k: int = K, people: PeopleLike = None) -> SensitiveCut:
     """A secret as classes: numbers of many values in four intervals of nearly equal size.
 
     One cut where a target changes may lie at an extreme, where nearly everybody is on one side and
@@ -221,7 +221,7 @@ def cut_into_quarters(
     values = bare(column).drop_nulls()
     if not (column.dtype.is_numeric() and values.n_unique() > MANY):
         return cut_sensitive(column, np.zeros(column.len()), "none")
-    crowd = None if people is None else people[bare(column).is_not_null().to_numpy()]
+    crowd = People.named(people, column.len())[bare(column).is_not_null().to_numpy()]
     cells = values.cast(pl.Float64).to_numpy()
     if not quantile_cuts(cells, PARTS, k=k, people=crowd):
         return cut_sensitive(column, np.zeros(column.len()), "none")

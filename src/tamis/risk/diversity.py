@@ -28,7 +28,7 @@ from tamis.require.counts import (
     recursive_ratios,
     surpluses,
 )
-from tamis.risk.grouping import Grouping, people_in, scope
+from tamis.risk.grouping import Grouping, people_in, scope, sizes_of
 
 
 def spread(grouping: Grouping, sensitive: pl.Series) -> Spread:
@@ -48,20 +48,19 @@ def spread(grouping: Grouping, sensitive: pl.Series) -> Spread:
     pairs, counts = counted(together)
     keys, value = np.divmod(pairs, values.radix)
     opens = np.diff(keys, prepend=-1) > 0
-    first, sizes, people = np.flatnonzero(opens), grouping.sizes, grouping.people
-    if people is not None:
+    first, people = np.flatnonzero(opens), grouping.people
+    if not people.each_row:
         counts = people_in(together, people)
-        sizes = np.add.reduceat(counts, first)
     return Spread(
         classes=np.cumsum(opens) - 1,
         values=value,
         counts=counts,
         first=first,
-        sizes=sizes,
-        totals=np.bincount(values.codes) if people is None else people_in(values, people),
+        sizes=np.add.reduceat(counts, first),
+        totals=sizes_of(values, people),
         number=sensitive.dtype.is_numeric(),
         missing=bool((column.codes == column.radix - 1).any()),
-        people=None if people is None else grouping.sizes,
+        people=grouping.sizes,
     )
 
 
@@ -77,7 +76,7 @@ def count_groups(grouping: Grouping, secret: pl.Series | None = None) -> ClassCo
     return ClassCounts(
         grouping.sizes,
         None if secret is None else lambda: spread(grouping, secret),
-        None if grouping.people is None else lambda: float((1 / grouping.of_person).mean()),
+        None if grouping.people.each_row else lambda: float((1 / grouping.of_person).mean()),
     )
 
 

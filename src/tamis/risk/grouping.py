@@ -14,7 +14,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tamis.coding import Coded, coded, counted, dense, joined
-from tamis.errors import InputError, listed, listed_as, plural
+from tamis.errors import InputError, listed, listed_as
+from tamis.people import People, PeopleLike
 from tamis.read import polars_frame
 from tamis.read.types import SHORT
 from tamis.table import Table, only
@@ -22,35 +23,31 @@ from tamis.table import Table, only
 Ints = NDArray[Any]
 
 
-def fewest_alike(columns: Iterable[Coded], people: Coded | None = None) -> int:
+def fewest_alike(columns: Iterable[Coded], people: People | None = None) -> int:
     """The people in the smallest class of rows alike in some columns, at least one.
 
     >>> fewest_alike([Coded(np.array([0, 1, 1]), 2)]), fewest_alike([Coded(np.array([0, 0]), 1)])
     (1, 2)
     """
-    return int(sizes_of(reduce(joined, columns), people).min())
+    classes = reduce(joined, columns)
+    return int(sizes_of(classes, People.named(people, len(classes.codes))).min())
 
 
-def people_of(numbers: Ints) -> Coded:
-    """The person of each row, from numbers that have no gaps."""
-    return Coded(numbers, int(numbers.max()) + 1)
-
-
-def people_in(column: Coded, people: Coded) -> Ints:
+def people_in(column: Coded, people: People) -> Ints:
     """The number of distinct people behind each code that occurs, in code order.
 
     Examples
     --------
-    >>> people_in(Coded(np.array([7, 2, 7]), 9), people_of(np.array([0, 1, 0]))).tolist()
+    >>> people_in(Coded(np.array([7, 2, 7]), 9), People.of([0, 1, 0])).tolist()
     [1, 1]
     """
-    pairs, _ = counted(joined(dense(column), people))
+    pairs, _ = counted(joined(dense(column), Coded(people.codes, people.radix)))
     return np.bincount(pairs // people.radix)
 
 
-def sizes_of(classes: Coded, people: Coded | None) -> Ints:
-    """The people in each class that occurs, in code order; without people, its rows."""
-    return counted(classes)[1] if people is None else people_in(classes, people)
+def sizes_of(classes: Coded, people: People) -> Ints:
+    """The people in each class that occurs, in code order; its rows, if each is a person."""
+    return counted(classes)[1] if people.each_row else people_in(classes, people)
 
 
 @dataclass(frozen=True)
@@ -80,19 +77,20 @@ class Grouping:
 
     `coded` are the columns, in the order of `columns`; `keys` has the same code for rows in the
     same class; `sizes` has the number of people in each class, in key order; `people` has the
-    person of each row, and is `None` if each row is a person.
+    person of each row, numbered without gaps.
     """
 
     columns: tuple[str, ...]
     coded: tuple[Coded, ...]
     keys: Coded
     sizes: Ints
-    people: Coded | None = None
+    people: People
 
     @classmethod
-    def of_classes(cls, classes: Coded, people: Coded | None = None) -> Grouping:
+    def of_classes(cls, classes: Coded, people: People | None = None) -> Grouping:
         """Rows whose classes are known, whatever columns they come from."""
-        return cls((), (), classes, sizes_of(classes, people), people)
+        who = People.named(people, len(classes.codes))
+        return cls((), (), classes, sizes_of(classes, who), who)
 
     @property
     def rows(self) -> int:
@@ -101,7 +99,7 @@ class Grouping:
     @property
     def everybody(self) -> int:
         """The number of people."""
-        return self.rows if self.people is None else self.people.radix
+        return self.people.count
 
     @cached_property
     def class_of(self) -> Ints:
@@ -123,20 +121,17 @@ class Grouping:
     @cached_property
     def members(self) -> Members:
         """Who is in which class; if each row is a person, each row is a member."""
-        if self.people is None:
-            rows = np.arange(self.rows)
+        if self.people.each_row:
+            rows = self.people.codes
             return Members(self.class_of, rows, np.ones_like(rows))
-        pairs, rows = counted(joined(dense(self.keys), self.people))
+        everybody = Coded(self.people.codes, self.people.radix)
+        pairs, rows = counted(joined(dense(self.keys), everybody))
         return Members(*np.divmod(pairs, self.people.radix), rows)
 
     @cached_property
     def of_person(self) -> Ints:
         """For each person, the size of the smallest class with one of their rows."""
-        if self.people is None:
-            return self.sizes[self.class_of]
-        least = np.full(self.people.radix, self.people.radix)
-        np.minimum.at(least, self.members.people, self.sizes[self.members.classes])
-        return least
+        return self.people.least(self.sizes[self.class_of])
 
     @property
     def k_anonymity(self) -> int:
@@ -146,14 +141,13 @@ class Grouping:
     @property
     def unique_rows(self) -> int:
         """The number of rows whose class contains no other person."""
-        if self.people is None:
-            return int(np.count_nonzero(self.sizes == 1))
-        return int(np.count_nonzero(self.sizes[self.class_of] == 1))
+        alone = self.sizes == 1
+        return int(np.count_nonzero(alone if self.people.each_row else alone[self.class_of]))
 
     @property
     def unique_people(self) -> int:
         """The number of people who are alone in at least one class."""
-        if self.people is None:
+        if self.people.each_row:
             return self.unique_rows
         return int(np.count_nonzero(self.of_person == 1))
 
@@ -162,23 +156,22 @@ class Grouping:
         """The distribution of the class sizes, small sizes first."""
         sizes, counts = counted(Coded(self.sizes, int(self.sizes.max()) + 1))
         rows = people = sizes * counts
-        if self.people is not None:
+        if not self.people.each_row:
             rows = np.bincount(self.sizes[self.class_of])[sizes]
             people = np.bincount(self.of_person, minlength=sizes[-1] + 1)[sizes]
         columns = (sizes, counts, rows, people)
         return tuple(ClassSize(*each) for each in zip(*(c.tolist() for c in columns)))
 
 
-def grouped(frame: pl.DataFrame, columns: Sequence[str], people: Ints | None = None) -> Grouping:
+def grouped(frame: pl.DataFrame, columns: Sequence[str], people: PeopleLike = None) -> Grouping:
     """Group the rows of a frame by some of its columns.
 
     Parameters
     ----------
     frame : polars frame
     columns : sequence of str
-    people : array of int, optional
-        The number of the person each row is about, from 0 without gaps; by default each row is
-        a person.
+    people : People or array, optional
+        The person each row is about; by default each row is a person.
 
     Examples
     --------
@@ -188,7 +181,7 @@ def grouped(frame: pl.DataFrame, columns: Sequence[str], people: Ints | None = N
     """
     columns_coded = _all_coded(only(frame, columns))
     keys = reduce(joined, columns_coded)
-    who = None if people is None else people_of(people)
+    who = People.named(people, frame.height)
     return Grouping(tuple(columns), columns_coded, keys, sizes_of(keys, who), who)
 
 
@@ -203,14 +196,13 @@ def _all_coded(frame: pl.DataFrame) -> tuple[Coded, ...]:
 class Scope:
     """A frame with rows, its quasi-identifiers (at least one) and its sensitive column, if any.
 
-    `people` has the number of the person each row is about, from 0 without gaps; `None` if
-    each row is a person.
+    `people` has the person each row is about.
     """
 
     frame: pl.DataFrame
     quasi: tuple[str, ...]
     sensitive: str | None
-    people: Ints | None = None
+    people: People
 
     def grouped(self) -> Grouping:
         """The rows in classes by the quasi-identifiers."""
@@ -235,7 +227,7 @@ def scope(
     data: Any,
     quasi: Sequence[str] | None = None,
     sensitive: str | None = None,
-    people: Any = None,
+    people: PeopleLike = None,
 ) -> Scope:
     """Check the arguments and find what they refer to.
 
@@ -254,35 +246,13 @@ def scope(
     if quasi is None:
         quasi = [c for c in table.quasi if c != sensitive]
     _check(table, quasi, sensitive)
-    who = table.people if people is None else numbered(people, table.rows)
+    who = People.named(table.people if people is None else people, table.rows)
     return Scope(table.frame, tuple(quasi), sensitive, who)
 
 
 def as_table(data: Any) -> Table:
     """A table as it is; a bare frame as one in which each row is a person."""
     return data if isinstance(data, Table) else Table(polars_frame(data))
-
-
-def numbered(people: Any, rows: int) -> Ints | None:
-    """People as numbers from 0 without gaps; `None` if each row is a different person.
-
-    Examples
-    --------
-    >>> numbered(["eve", "bob", "eve"], 3).tolist(), numbered(["eve", "bob"], 2)
-    ([1, 0, 1], None)
-    """
-    each = np.asarray(people)
-    if each.shape != (rows,):
-        raise InputError(
-            f"people must name one person per row: {plural(rows, 'row')}, got shape {each.shape}"
-        )
-    try:
-        names, numbers = np.unique(each, return_inverse=True)
-    except TypeError:
-        raise InputError(
-            "people has missing or mixed values; name a person for every row"
-        ) from None
-    return None if len(names) == rows else numbers
 
 
 def _check(table: Table, quasi: Sequence[str], sensitive: str | None) -> None:

@@ -75,7 +75,7 @@ def frequencies(
     if not 0 <= credit <= 1:
         raise InputError(f"credit must be between 0 and 1, got {credit:g}")
     scoped = scope(data, quasi)
-    if scoped.people is not None:
+    if not scoped.people.each_row:
         raise InputError(
             "weights are of people, but people have several rows here; give a table with one row "
             "for each person"

@@ -133,17 +133,17 @@ def spreads(counts: SensitiveCounts) -> Iterator[Spread]:
 def _spread(counts: SensitiveCounts, part: pl.DataFrame) -> Spread:
     classes, each = part["class"].to_numpy(), part[ROWS].to_numpy()
     first = np.flatnonzero(np.diff(classes, prepend=-1) > 0)
-    people = part[PEOPLE].to_numpy()[first] if counts.several else None
+    sizes = np.add.reduceat(each, first)
     return Spread(
         classes=classes,
         values=part["value"].to_numpy(),
         counts=each,
         first=first,
-        sizes=np.add.reduceat(each, first),
+        sizes=sizes,
         totals=counts.values[ROWS].to_numpy(),
         number=counts.number,
         missing=counts.missing,
-        people=people,
+        people=part[PEOPLE].to_numpy()[first] if counts.several else sizes,
     )
 
 

@@ -17,9 +17,10 @@ import numpy as np
 import polars as pl
 
 from tamis.coding import Coded, coded, dense, joined
+from tamis.people import People
 from tamis.release import Release
 from tamis.risk.diversity import count_groups
-from tamis.risk.grouping import Grouping, Ints, people_of
+from tamis.risk.grouping import Grouping, Ints
 from tamis.risk.suppression import Bools, Suppression
 
 MOST_VALUES = 10
@@ -98,8 +99,7 @@ def _together(columns: dict[str, Coded], names: list[str], rows: int) -> Coded:
 
 def _reasons(classes: Coded, suppression: Suppression) -> list[str]:
     """Why each class goes by itself; empty for one that could stay."""
-    people = suppression.people
-    grouping = Grouping.of_classes(classes, None if people is None else dense(people_of(people)))
+    grouping = Grouping.of_classes(classes, suppression.people)
     counts = count_groups(grouping, suppression.secret)
     found = np.full(len(grouping.sizes), "", dtype=object)
     for asked in reversed(suppression.asked.by_group):  # the first of several reasons is told
@@ -193,7 +193,7 @@ def _range_words(first: float, last: float, lowest: float, highest: float) -> st
 
 
 def _group(
-    frame: pl.DataFrame, run: _Run, reasons: list[str], classes: Coded, people: Ints | None
+    frame: pl.DataFrame, run: _Run, reasons: list[str], classes: Coded, people: People
 ) -> LostGroup:
     first = int(run.rows[0])
     cells = frame.row(first, named=True)
@@ -202,7 +202,7 @@ def _group(
         values.pop(run.column)
         values |= {run.column: run.label} if run.label else {}
     reason = reasons[int(classes.codes[first])] or "row"
-    return LostGroup(values, _count(run.rows, people), reason, run.column)
+    return LostGroup(values, people.among(run.rows), reason, run.column)
 
 
 def _with_remedies(
@@ -221,18 +221,15 @@ def _with_remedies(
     return groups
 
 
-def _count(rows: Ints, people: Ints | None) -> int:
-    return len(rows) if people is None else len(np.unique(people[rows]))
-
-
 def _texts(cells: pl.Series) -> pl.Series:
     return cells.alias("").cast(pl.String)
 
 
-def _vanished(cells: pl.Series, gone: Bools, people: Ints | None) -> list[tuple[str, int]]:
+def _vanished(cells: pl.Series, gone: Bools, people: People) -> list[tuple[str, int]]:
     """The values of a column of which no row stays, and how many people had them."""
-    who = np.arange(len(gone)) if people is None else people
-    rows = pl.DataFrame({"value": _texts(cells), "gone": gone, "who": who}).drop_nulls("value")
+    rows = pl.DataFrame({"value": _texts(cells), "gone": gone, "who": people.codes}).drop_nulls(
+        "value"
+    )
     each = rows.group_by("value").agg(pl.col("gone").all(), pl.col("who").n_unique())
     return each.filter("gone").sort("value").select("value", "who").rows()
 

@@ -202,7 +202,7 @@ def population_weights(table: Table, *, needed: bool = False) -> Floats | None:
 
 def _not_of_a_population(table: Table, total: float) -> str:
     """Why weights cannot say how many people each row stands for; empty where they can."""
-    if table.people is not None:
+    if not table.people.each_row:
         return "are of rows, but people have several rows here"
     if total <= table.rows:
         return (

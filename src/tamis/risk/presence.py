@@ -11,7 +11,8 @@ import polars as pl
 
 from tamis.coding import Coded, dense
 from tamis.errors import InputError, listed_as
-from tamis.risk.grouping import Ints, Scope, as_table, grouped, people_in, people_of, scope
+from tamis.people import People
+from tamis.risk.grouping import Ints, Scope, as_table, grouped, scope, sizes_of
 from tamis.rounding import exceeds, falls_short
 from tamis.table import Table, only
 
@@ -97,7 +98,7 @@ def delta_presence(
     both, who, rows = stacked(scoped, population, scoped.quasi)
     keys = dense(grouped(both, scoped.quasi).keys)
     inside, outside = (
-        _people_of_classes(keys.codes[part], keys.radix, who if who is None else who[part])
+        _people_of_classes(keys.codes[part], keys.radix, who[part])
         for part in (slice(rows), slice(rows, None))
     )
     return presence_of_counts(inside, outside)
@@ -129,11 +130,11 @@ def presence_of_counts(inside: Ints, outside: Ints) -> Presence:
 class Stacked(NamedTuple):
     """The rows of a table and then of its population, whose each is, and how many are the table's.
 
-    No number of a person is in both parts; `None` where each row is a person.
+    No number of a person is in both parts.
     """
 
     frame: pl.DataFrame
-    people: Ints | None
+    people: People
     rows: int
 
 
@@ -141,7 +142,7 @@ def stacked(table: Table | Scope, population: Any, quasi: Sequence[str]) -> Stac
     """A table and its population in one frame, so that equal values are equal in both.
 
     >>> stacked(Table(pl.DataFrame({"job": ["cook"]})), pl.DataFrame({"job": ["smith"]}), ["job"])
-    Stacked(frame=shape: (2, 1)..., people=None, rows=1)
+    Stacked(frame=shape: (2, 1)..., people=People(rows=2), rows=1)
     """
     everybody = as_table(population).frame
     if unknown := [c for c in quasi if c not in everybody.columns]:
@@ -156,29 +157,17 @@ def stacked(table: Table | Scope, population: Any, quasi: Sequence[str]) -> Stac
             "the population's quasi-identifiers have different types from the table's; "
             "read both with the same schema"
         ) from None
-    who = population.people if isinstance(population, Table) else None
-    rows = table.frame.height
-    return Stacked(both, _people_of_both(table.people, rows, who, both.height), rows)
-
-
-def _people_of_both(inside: Ints | None, rows: int, outside: Ints | None, all_rows: int) -> Any:
-    if inside is None and outside is None:
-        return None
-    first = np.arange(rows) if inside is None else inside
-    rest = np.arange(all_rows - rows) if outside is None else outside
-    return np.concatenate([first, rest + first.max(initial=-1) + 1])
+    return Stacked(both, table.people.and_others(as_table(population).people), table.frame.height)
 
 
 def _of_everybody(data: Any, population: Any, people: Any) -> Presence:
     """Who knows nothing that is released sees everybody as one class."""
     table = as_table(data)
-    inside = table.everybody if people is None else len(np.unique(np.asarray(people)))
+    inside = People.named(table.people if people is None else people, table.rows).count
     return presence_of_counts(np.array([inside]), np.array([as_table(population).everybody]))
 
 
-def _people_of_classes(codes: Ints, classes: int, people: Ints | None) -> Ints:
-    if people is None:
-        return np.bincount(codes, minlength=classes)
+def _people_of_classes(codes: Ints, classes: int, people: People) -> Ints:
     found = np.zeros(classes, dtype=np.int64)
-    found[np.unique(codes)] = people_in(Coded(codes, classes), people_of(people))
+    found[np.unique(codes)] = sizes_of(Coded(codes, classes), people)
     return found

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from tamis.coding import Coded, dense
 from tamis.errors import InputError
+from tamis.people import People
 from tamis.risk.grouping import Grouping, Ints, scope
 
 Scoring = Literal["original", "weighted"]
@@ -58,7 +59,7 @@ class SpecialUniques:
         All sets that single somebody out, those with the most people first.
     pairs : int
         The rows that exactly one other row equals.
-    people : array of int, optional
+    people : People
         The person of each row.
     """
 
@@ -69,16 +70,12 @@ class SpecialUniques:
     sizes: Ints
     sets: tuple[UniqueSet, ...]
     pairs: int
-    people: Ints | None = None
+    people: People
 
     @cached_property
     def of_person(self) -> Floats:
         """The largest score of a row of each person."""
-        if self.people is None:
-            return self.scores
-        worst = np.zeros(int(self.people.max()) + 1)
-        np.maximum.at(worst, self.people, self.scores)
-        return worst
+        return self.people.worst(self.scores)
 
     @property
     def exposed(self) -> int:
@@ -89,11 +86,8 @@ class SpecialUniques:
     def by_size(self) -> tuple[int, ...]:
         """The number of people whose smallest set has 1, 2, ... columns."""
         smallest = np.where(self.sizes.any(1), (self.sizes > 0).argmax(1), self.most)
-        if self.people is not None:
-            least = np.full(int(self.people.max()) + 1, self.most)
-            np.minimum.at(least, self.people, smallest)
-            smallest = least
-        return tuple(np.bincount(smallest, minlength=self.most + 1)[: self.most].tolist())
+        least = self.people.least(smallest)
+        return tuple(np.bincount(least, minlength=self.most + 1)[: self.most].tolist())
 
     @property
     def column_shares(self) -> dict[str, float]:
@@ -234,7 +228,7 @@ def singled_out(
     most = affordable(width, len(kinds.owner)) if most is None else min(most, width)
     found, total = kinds.walked(most, _weights(width, most, scoring))
     times = found.times
-    if grouping.people is not None and total:
+    if not grouping.people.each_row and total:
         times = kinds.people_by_set(most, total)
     scores = found.scores[:, None]
     shares = np.divide(found.shares, scores, where=scores > 0, out=found.shares)
@@ -247,7 +241,7 @@ def singled_out(
         found.sizes[of_row],
         _named(grouping.columns, most, times),
         2 * int(np.count_nonzero(np.bincount(of_row) == 2)),
-        None if grouping.people is None else grouping.people.codes,
+        grouping.people,
     )
 
 
@@ -286,8 +280,7 @@ class _DistinctKinds:
     def of(cls, grouping: Grouping, missing: Missing) -> _DistinctKinds:
         packed = [_packed(column, missing) for column in grouping.class_codes]
         rows = grouping.row_of
-        person = rows if grouping.people is None else grouping.people.codes[rows]
-        owner = np.where(grouping.sizes == 1, person, -1).astype(np.int64)
+        owner = np.where(grouping.sizes == 1, grouping.people.codes[rows], -1).astype(np.int64)
         return cls(np.stack([p for p, _ in packed]), np.array([m for _, m in packed]), owner)
 
     def walked(self, most: int, weights: Floats, room: int = 0) -> tuple[_SetsFound, int]:

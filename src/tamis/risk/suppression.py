@@ -22,11 +22,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tamis.coding import Coded, all_stand_for, coded, collapsed, counted_with, dense, joined
+from tamis.people import People, PeopleLike
 from tamis.release import Release
 from tamis.require.base import Requirements
 from tamis.risk.containment import entity_anonymity
 from tamis.risk.diversity import count_groups
-from tamis.risk.grouping import Grouping, Ints, people_of
+from tamis.risk.grouping import Grouping, Ints
 
 Bools = NDArray[np.bool_]
 Breaking = Callable[[Ints], Bools]
@@ -58,7 +59,7 @@ def all_but_few(classes: Coded, weights: Ints, k: int, most: int = 0) -> bool:
     return int(sizes[sizes < k].sum()) <= most < int(sizes.sum())
 
 
-def rows_left(rows: int, breaking: Sequence[Breaking], people: Ints | None = None) -> Bools:
+def rows_left(rows: int, breaking: Sequence[Breaking], people: PeopleLike = None) -> Bools:
     """Leave out rows that break what is asked, people whole, until none of the rest does.
 
     Of conditions that only more people can meet, such as k and distinct l, what is left is the
@@ -69,8 +70,8 @@ def rows_left(rows: int, breaking: Sequence[Breaking], people: Ints | None = Non
     rows : int
     breaking : sequence of callable
         Each takes row numbers and says which of them break a condition among themselves.
-    people : array of int, optional
-        Whose each row is, from 0 without gaps. `None`: each row is a person.
+    people : People or array, optional
+        Whose each row is. `None`: each row is a person.
 
     Examples
     --------
@@ -82,17 +83,14 @@ def rows_left(rows: int, breaking: Sequence[Breaking], people: Ints | None = Non
     >>> rows_left(5, [breaking_classes(jobs, requirements(3), people=people)], people).any()
     np.False_
     """
-    left = np.ones(rows, dtype=np.bool_)
+    left, who = np.ones(rows, dtype=np.bool_), People.named(people, rows)
     while left.any():
         here = np.flatnonzero(left)
         gone = here[reduce(np.logical_or, [breaks(here) for breaks in breaking])]
         if len(gone) == 0:
             break
         left[gone] = False
-        if people is not None:
-            lost = np.zeros(int(people.max()) + 1, dtype=np.bool_)
-            lost[people[gone]] = True
-            left &= ~lost[people]
+        left &= ~who.all_rows(~left)
     return left
 
 
@@ -100,7 +98,7 @@ def breaking_classes(
     classes: Coded,
     asked: Requirements,
     secret: pl.Series | None = None,
-    people: Ints | None = None,
+    people: PeopleLike = None,
 ) -> Breaking:
     """Rows whose class does not keep what every class is judged by.
 
@@ -111,13 +109,14 @@ def breaking_classes(
     asked : Requirements
     secret : polars.Series, optional
         The sensitive column, where anything is asked about it.
-    people : array of int, optional
+    people : People or array, optional
         Whose each row is.
     """
+    everybody = People.named(people, len(classes.codes))
 
     def breaks(rows: Ints) -> Bools:
         some = dense(Coded(classes.codes[rows], classes.radix))
-        who = None if people is None else dense(people_of(people[rows]))
+        who = everybody[rows].renumbered()
         here = None if secret is None else secret.gather(rows)
         counts = count_groups(Grouping.of_classes(some, who), here)
         return np.asarray(asked.breaking(counts)[some.codes])
@@ -125,15 +124,16 @@ def breaking_classes(
     return breaks
 
 
-def breaking_containment(cells: NDArray[np.uint8], k: int, people: Ints | None = None) -> Breaking:
+def breaking_containment(cells: NDArray[np.uint8], k: int, people: PeopleLike = None) -> Breaking:
     """Rows of 0 and 1 all whose ones fewer than k people have.
 
     >>> breaking_containment(np.array([[1, 1], [1, 0], [0, 0]]), 2)(np.arange(3)).tolist()
     [True, False, False]
     """
+    everybody = People.named(people, len(cells))
 
     def breaks(rows: Ints) -> Bools:
-        whose = None if people is None else people[rows]
+        whose = everybody[rows].renumbered()
         return np.asarray(entity_anonymity(cells[rows], people=whose) < k)
 
     return breaks
@@ -150,7 +150,7 @@ class Suppression:
     asked : Requirements
     secret : polars.Series
         The sensitive column of the original.
-    people : array of int, optional
+    people : People or array, optional
         Whose each row is. `None`: each row is a person.
     learnt : sequence of arrays of int
         Rows that are learnt from: of each of them some must be left.
@@ -166,8 +166,11 @@ class Suppression:
     most: int
     asked: Requirements
     secret: pl.Series
-    people: Ints | None = None
+    people: People = None  # type: ignore[assignment]  # each row is a person
     learnt: tuple[NDArray[np.intp], ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "people", People.named(self.people, self.secret.len()))
 
     def allows(self, classes: Coded) -> bool:
         """Whether few enough must be left out for classes of all rows to keep what is asked."""
@@ -181,10 +184,9 @@ class Suppression:
 
     def few(self, left: Bools) -> bool:
         """Whether those left out are few enough, and there are rows left to learn from."""
-        lost = int(np.count_nonzero(~left))
-        if lost and self.people is not None:
-            lost = len(np.unique(self.people[~left]))
-        return lost <= self.most and all(left[rows].any() for rows in self.learnt)
+        return self.people.among(~left) <= self.most and all(
+            left[rows].any() for rows in self.learnt
+        )
 
     def trimmed(self, release: Release) -> Release:
         """The release without the rows that keep it from what is asked, if these are few.

@@ -371,19 +371,19 @@ def stays():
 def test_a_person_is_on_one_side_of_every_fold(stays, cv):
     X, y = stays.frame.select("age", "dose"), stays.frame["ill"].to_numpy()
     selector = BreachSelector(AdditiveNaiveBayes(), cv=cv)
-    fitted = selector.fit(X, y, stays.frame["smokes"], stays.people)
+    fitted = selector.fit(X, y, stays.frame["smokes"], stays.people.groups)
     for fold, test in enumerate(fitted.folds_.tests):
-        trained = stays.people[fitted.folds_.train(fold)]
-        assert not set(stays.people[test]) & set(trained)
+        trained = stays.people.codes[fitted.folds_.train(fold)]
+        assert not set(stays.people.codes[test]) & set(trained)
     parted = clone(selector).set_params(cv=StratifiedKFold(3))
     with pytest.raises(InputError, match="some rows of a person"):
-        parted.fit(X, y, groups=stays.people)
-    assert breach_stability(selector.set_params(cv=3), X, y, seeds=[1], groups=stays.people)
+        parted.fit(X, y, groups=stays.people.groups)
+    assert breach_stability(selector.set_params(cv=3), X, y, seeds=[1], groups=stays.people.groups)
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_a_person_is_kept_aside_with_all_rows_or_with_none(stays):
-    y, people = stays.frame["ill"].to_numpy(), stays.people
+    y, people = stays.frame["ill"].to_numpy(), stays.people.groups
     held = held_rows(y, 0.25, 1, people)
     seen = np.setdiff1d(np.arange(len(y)), held)
     assert not set(people[held]) & set(people[seen])

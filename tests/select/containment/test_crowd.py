@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from tamis.errors import CannotMeet
+from tamis.people import People
 from tamis.perturb.flip import RandomFlip, flip
 from tamis.select.containment import ContainmentSelector
 from tamis.select.containment.crowd import crowd_of, enough_rows
@@ -50,7 +51,7 @@ def test_chosen_columns_keep_k_people(seed, k, privacy):
 def test_every_search_keeps_k_people(search):
     X, y, people = records(4, rows=200, columns=12)
     by_rows = ContainmentSelector(4, search=search).fit(X, y)
-    assert crowd_of(X, by_rows.selection_.features, people) < 4
+    assert crowd_of(X, by_rows.selection_.features, People.of(people)) < 4
     found = ContainmentSelector(4, search=search).fit(sparse.csr_array(X), y, people=people)
     assert found.anonymity_ == by_definition(X[:, found.support_], people, "containment") >= 4
     if search == "exact":
@@ -70,9 +71,9 @@ def test_any_so_many_rows_have_k_people(names, k):
     people = np.unique(names, return_inverse=True)[1]
     if k > people.max() + 1:
         with pytest.raises(CannotMeet, match=r"cannot be met by (1 person|\d people) with"):
-            enough_rows(k, people)
+            enough_rows(k, People.of(people))
         return
-    most = enough_rows(k, people)
+    most = enough_rows(k, People.of(people))
     counts = np.sort(np.bincount(people))[::-1]
     assert most <= len(people)
     assert counts[: k - 1].sum() < most <= counts[: k - 1].sum() + 1

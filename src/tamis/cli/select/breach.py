@@ -127,7 +127,7 @@ def _fitted(
     if holdout:
         return fit_held_out(selector, table, holdout, seed)
     features, target, hidden = parts(table)
-    return selector.fit(features, target.to_numpy(), hidden, table.people), None
+    return selector.fit(features, target.to_numpy(), hidden, table.people.groups), None
 
 
 def _stabilities(
@@ -139,7 +139,12 @@ def _stabilities(
 
     features, target, hidden = parts(table)
     return breach_stability(
-        selector, features, target.to_numpy(), hidden, range(first, first + seeds), table.people
+        selector,
+        features,
+        target.to_numpy(),
+        hidden,
+        range(first, first + seeds),
+        table.people.groups,
     )
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from tamis.binary.records import BinaryTable
-    from tamis.publish.checks import People
+    from tamis.people import People
     from tamis.select.containment.selection import Selection
 
 _SHOWN = 40
@@ -213,7 +213,7 @@ def _write(
 
     measure = containment_by_bitmaps if options["privacy"] == "containment" else equals_by_grouping
 
-    def anonymity(again: pl.DataFrame, people: People | None) -> int:
+    def anonymity(again: pl.DataFrame, people: People) -> int:
         features = only(again, [name for name in again.columns if name != records.target])
         reached = measure(features, people)
         if options["absences"]:
@@ -224,7 +224,7 @@ def _write(
     write_counted(frame, output, anonymity, k, "anonymity", records.people)
 
 
-def _with_absences(features: pl.DataFrame, people: People | None, absences: int) -> int:
+def _with_absences(features: pl.DataFrame, people: People, absences: int) -> int:
     import numpy as np
 
     from tamis.risk.containment import absence_anonymity

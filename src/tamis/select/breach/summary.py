@@ -71,12 +71,11 @@ def fit_held_out(
     (('age',), 20, 1.0)
     """
     people = table.people
-    held = held_rows(table.frame[table.target].to_numpy(), share, random_state, people)
+    held = held_rows(table.frame[table.target].to_numpy(), share, random_state, people.groups)
     seen = np.setdiff1d(np.arange(table.rows), held)
     features, target, hidden = parts(table)
     rest = features[seen], target[seen], None if hidden is None else hidden[seen]
-    groups = None if people is None else people[seen]
-    fitted = clone(selector).fit(rest[0], rest[1].to_numpy(), rest[2], groups)
+    fitted = clone(selector).fit(rest[0], rest[1].to_numpy(), rest[2], people[seen].groups)
     return fitted, _measured(fitted, features, target, hidden, held)
 
 

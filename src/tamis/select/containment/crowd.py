@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from tamis.binary.matrix import sparse_rows
 from tamis.coding import Coded
 from tamis.errors import CannotMeet, InputError, check_whole, plural
+from tamis.people import People
 from tamis.risk.containment import containment_anonymity
-from tamis.risk.grouping import Ints, people_in, people_of
+from tamis.risk.grouping import sizes_of
 from tamis.select.containment.selection import Selection
 
 Privacy = Literal["containment", "equality"]
@@ -58,13 +59,13 @@ def labelled_rows(labelled: Any, positive: NDArray[np.bool_]) -> NDArray[np.bool
     return known
 
 
-def enough_rows(k: int, people: Ints) -> int:
+def enough_rows(k: int, people: People) -> int:
     """The number of rows that always belong to at least k people.
 
-    >>> enough_rows(3, np.array([0, 0, 0, 1, 1, 2]))
+    >>> enough_rows(3, People.of([0, 0, 0, 1, 1, 2]))
     6
     """
-    rows = np.sort(np.bincount(people))[::-1]
+    rows = np.sort(np.bincount(people.codes))[::-1]
     if k > len(rows):
         raise CannotMeet(
             f"k = {k} cannot be met by {plural(len(rows), 'person', 'people')} with "
@@ -75,12 +76,12 @@ def enough_rows(k: int, people: Ints) -> int:
 
 
 def keeping(
-    k: int, people: Ints, search: Callable[[int], Found], reached: Callable[[Found], int]
+    k: int, people: People, search: Callable[[int], Found], reached: Callable[[Found], int]
 ) -> Found:
     """Ask a search for more and more rows until what it finds keeps k people.
 
-    `people` has the number of the person each row is about, from 0 without gaps; `search` finds
-    something in which every crowd has so many rows; `reached` counts the people of its smallest.
+    `people` are numbered without gaps; `search` finds something in which every crowd has so many
+    rows; `reached` counts the people of its smallest.
     """
     most, rows = enough_rows(k, people), k
     while True:
@@ -97,7 +98,7 @@ def keeping(
 
 def selected(
     table: Any,
-    people: Ints,
+    people: People,
     k: int,
     search: Callable[[int], Selection],
     privacy: Privacy = "containment",
@@ -120,25 +121,25 @@ def selected(
     return replace(found, bound=bounds[0], steps=steps)
 
 
-def crowd_of(table: Any, features: Any, people: Ints, privacy: Privacy = "containment") -> int:
+def crowd_of(table: Any, features: Any, people: People, privacy: Privacy = "containment") -> int:
     """The fewest people who have, in these columns, everything a row has, or who equal it.
 
     >>> rows = np.array([[1, 1], [1, 0], [1, 1]])
-    >>> who = np.array([0, 1, 0])
+    >>> who = People.of([0, 1, 0])
     >>> crowd_of(rows, [0], who), crowd_of(rows, [0, 1], who)
     (2, 1)
     """
     if not len(features):
-        return int(people.max()) + 1
+        return people.count
     columns = table[:, list(features)]
     if privacy == "containment":
         return containment_anonymity(columns, people=people)
     return equal_people(sparse_rows(columns), people)
 
 
-def equal_people(rows: Any, people: Ints) -> int:
+def equal_people(rows: Any, people: People) -> int:
     """The people in the smallest class of equal rows of a CSR array."""
     from tamis.risk.kernels import distinct_rows
 
     first, _, of_row = distinct_rows(rows.indptr, rows.indices)
-    return int(people_in(Coded(of_row, len(first)), people_of(people)).min())
+    return int(sizes_of(Coded(of_row, len(first)), people).min())

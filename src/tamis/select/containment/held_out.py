@@ -163,10 +163,10 @@ def _split_people(
     seed: int,
     groups: NDArray[np.int64],
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    from tamis.learn.cv import People
+    from tamis.learn.cv import LabelledPeople
 
     rows = np.flatnonzero(known)
-    people = People.of(label[rows], groups[rows])
+    people = LabelledPeople.of(label[rows], groups[rows])
     everybody = np.ones(len(people), dtype=bool)
     _, picked = split_rows(people.classes[people.label], everybody, share, seed)
     held = np.zeros(len(label), dtype=bool)

@@ -17,8 +17,8 @@ from scipy import sparse
 
 from tamis.binary.matrix import class_counts, differing_pairs, sparse_columns, two_classes
 from tamis.errors import InputError, listed
+from tamis.people import People, PeopleLike
 from tamis.risk.containment import absence_anonymity, check_absences
-from tamis.risk.grouping import Ints
 from tamis.select.containment import kernels
 from tamis.select.containment.crowd import check_k, labelled_rows
 from tamis.select.containment.greedy import (
@@ -238,7 +238,7 @@ def greedy_with_absences(
     utility: Any = "distcnt",
     extend: bool = True,
     max_features: int | None = None,
-    people: Ints | None = None,
+    people: PeopleLike = None,
     labelled: Any = None,
 ) -> Selection:
     """Choose features one by one by gain in utility while k people fit whatever is known.
@@ -256,7 +256,7 @@ def greedy_with_absences(
         If nothing gains any more under `distcnt`, go on with what still fits, in the order of
         mutual information with the label.
     max_features : int, optional
-    people : array of int, optional
+    people : People or array, optional
         The person of each row.
 
     Notes
@@ -277,7 +277,8 @@ def greedy_with_absences(
     check_k(k, table.shape[0])
     most = table.shape[1] if max_features is None else max_features
     known = labelled_rows(labelled, positive)
-    search = _AbsenceSearch(table, positive, k, absences, most, people, known)
+    who = People.named(people, table.shape[0])
+    search = _AbsenceSearch(table, positive, k, absences, most, who, known)
     if utility in MODULAR:
         search.in_turn(search.scores(MODULAR[utility]))
     elif utility == "distcnt":
@@ -300,7 +301,7 @@ class _AbsenceSearch:
         k: int,
         absences: int,
         most: int,
-        people: Ints | None,
+        people: People,
         known: NDArray[np.bool_] | None = None,
     ) -> None:
         self.table, self.people = table, people

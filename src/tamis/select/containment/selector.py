@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from tamis.binary.matrix import Binary, sparse_columns, two_classes, zero_one
 from tamis.charts import Picture
 from tamis.errors import CannotMeet, InputError, listed
-from tamis.risk.grouping import Ints, numbered
+from tamis.people import People
 from tamis.select.containment.crowd import Privacy, check_k, labelled_rows, selected
 from tamis.select.containment.greedy import Model, OnViolation, SetUtility, greedy
 from tamis.select.containment.selection import Selection
@@ -164,12 +164,12 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         )
         table, positive = self._read(X, y, names)
         check_k(self.k, table.shape[0])
-        who = None if people is None else numbered(people, table.shape[0])
+        who = People.named(people, table.shape[0])
         known = labelled_rows(labelled, positive)
         search = partial(self._search, table, positive, who, known)
         if self.absences:
             found = self._with_absences(table, positive, who, known)
-        elif who is None:
+        elif who.each_row:
             found = search(self.k)
         else:
             found = selected(table, who, self.k, search, self.privacy)
@@ -180,7 +180,7 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.support_[list(found.features)] = True
         self.anonymity_, self.utility_ = found.anonymity, found.utility
         self.bound_ = found.bound
-        self.unit_: Literal["people", "rows"] = "rows" if who is None else "people"
+        self.unit_: Literal["people", "rows"] = "rows" if who.each_row else "people"
         return self
 
     def plot(self) -> Picture:
@@ -201,7 +201,7 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self,
         table: Binary,
         positive: NDArray[np.bool_],
-        people: Ints | None,
+        people: People,
         known: NDArray[np.bool_] | None,
         k: int,
     ) -> Selection:
@@ -220,7 +220,7 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
                 model=self.model,
                 random_state=self.random_state,
                 labelled=known,
-                groups=people,
+                groups=people.groups,
             )
         self._check_other_search()
         choices: dict[str, Any] = {"utility": self.utility, "labelled": known}
@@ -241,7 +241,7 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self,
         table: Binary,
         positive: NDArray[np.bool_],
-        people: Ints | None,
+        people: People,
         known: NDArray[np.bool_] | None,
     ) -> Selection:
         from tamis.select.containment.paths import greedy_with_absences
@@ -268,10 +268,10 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             labelled=known,
         )
 
-    def _why_nothing(self, table: Binary, people: Ints | None = None) -> str:
-        if people is not None:
+    def _why_nothing(self, table: Binary, people: People) -> str:
+        if not people.each_row:
             return (
-                f"no feature was found that keeps k = {self.k} people ({int(people.max()) + 1} "
+                f"no feature was found that keeps k = {self.k} people ({people.count} "
                 f"people have {table.shape[0]} rows); ask for a smaller k"
             )
         support = np.diff(sparse_columns(table).indptr)
