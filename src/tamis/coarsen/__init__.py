@@ -3,7 +3,8 @@
 ::
 
     ladder          `Ladder`: the forms of one column, level by level
-    intervals       the forms of numbers and dates
+    intervals       the forms of numbers and dates: intervals
+    calendar        the forms of dates: parts of the calendar
     value_groups    the forms of values without an order
     ladder_sources  ladders from csv files, or made where nobody wrote any
 

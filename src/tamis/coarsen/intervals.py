@@ -1,4 +1,4 @@
-"""Ladders of intervals over numbers and dates: cuts, equal widths, open ends, or the calendar.
+"""Ladders of intervals over numbers and dates: cuts, equal widths, or open ends.
 
 An interval contains its lower end and not its upper one. Dates are counted in days from Monday,
 1 January of the year 1, so that a width of 7 gives calendar weeks.
@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
@@ -37,8 +37,6 @@ _HALF = re.compile(r"(-?\d+) or (less|more)")
 _UNDER = re.compile(r"under (-?\d+)")
 LARGE = 10_000
 """From here on, whole numbers are mostly amounts, and "under 55000" says more than "54999"."""
-UNITS = ("hour", "day", "month", "quarter", "year", "decade")
-"""From fine to coarse; each nests in the next."""
 
 
 class _Ranges:
@@ -60,7 +58,7 @@ class _Ranges:
         at = on_axis(values, self.dated)
         lower, upper = self.ends(at, step)
         _, first, place = np.unique(lower, return_index=True, return_inverse=True)
-        written = _day if values.dtype.is_temporal() else _number
+        written = day_text if values.dtype.is_temporal() else _number
         ends = zip(lower[first].tolist(), upper[first].tolist())
         texts = [self.label(*both, written, step) for both in ends]
         return pl.Series(texts, dtype=pl.String).gather(place)
@@ -90,12 +88,9 @@ class _Ranges:
         try:
             if found := _BETWEEN.fullmatch(label):
                 return _end(found[1]), _end(found[2])
-            if found := _OPEN.fullmatch(label):
-                end = _end(found[2])
-                return (None, end) if found[1] == "<" else (end, None)
+            return open_bounds(label)
         except ValueError:
             return None
-        return None
 
 
 @dataclass(frozen=True)
@@ -132,7 +127,7 @@ class Cuts(_Ranges):
         return cls(tuple(tuple(next(lengths) for _ in level) for level in levels), dates, whole)
 
     def to_dict(self) -> dict[str, Any]:
-        written = _day if self.dated else _plain
+        written = day_text if self.dated else _plain
         cuts = [[written(cut) for cut in level] for level in self.cuts]
         return {"cuts": cuts, **({"whole": True} if self.whole else {})}
 
@@ -149,7 +144,7 @@ class Cuts(_Ranges):
     def names(self, step: int) -> list[str]:
         """What the intervals of a step are called, the lowest first."""
         ends = itertools.pairwise([-math.inf, *self.cuts[step - 1], math.inf])
-        return [str(self.label(*both, _day if self.dated else _number, step)) for both in ends]
+        return [str(self.label(*both, day_text if self.dated else _number, step)) for both in ends]
 
     def ends(self, at: Floats, step: int) -> tuple[Floats, Floats]:
         edges = np.array([-np.inf, *self.cuts[step - 1], np.inf])
@@ -263,7 +258,7 @@ class Widths(_Ranges):
         return cls(tuple(widths), **level_ends(description), whole=_is_said_whole(description))
 
     def to_dict(self) -> dict[str, Any]:
-        written = _day if self.dated else _plain
+        written = day_text if self.dated else _plain
         ends = {"bottom": self.bottom, "top": self.top}
         return {
             "width": [_plain(width) for width in self.widths],
@@ -337,7 +332,7 @@ class Ends(_Ranges):
         return cls(tuple((each.get("bottom"), each.get("top")) for each in found), dates)
 
     def to_dict(self) -> dict[str, Any]:
-        written = _day if self.dated else _plain
+        written = day_text if self.dated else _plain
         pairs = [zip(("bottom", "top"), level) for level in self.levels]
         return {"ends": [{e: written(at) for e, at in pair if at is not None} for pair in pairs]}
 
@@ -351,7 +346,7 @@ class Ends(_Ranges):
     def labels(self, values: pl.Series, step: int) -> pl.Series:
         """Texts such as ``< 20``, ``43`` and ``>= 90``."""
         at = on_axis(values, self.dated)
-        written = _day if values.dtype.is_temporal() else _number
+        written = day_text if values.dtype.is_temporal() else _number
         bottom, top = self.levels[step - 1]
         points, place = np.unique(at, return_inverse=True)
         texts = [_coded_label(point, bottom, top, written) for point in points.tolist()]
@@ -486,10 +481,19 @@ def _number(number: float) -> str:
     return str(_plain(number))
 
 
-def _day(days: float) -> str:
+def day_text(days: float) -> str:
     """The date after so many days; beyond the calendar, its last day."""
     ordinal = min(max(int(days) + 1, 1), date.max.toordinal())
     return date.fromordinal(ordinal).isoformat()
+
+
+def open_bounds(label: str) -> Bounds | None:
+    """What a label such as ``< 20`` or ``>= 2024-01-01`` says; `None` if it is not written so."""
+    found = _OPEN.fullmatch(label)
+    if found is None:
+        return None
+    end = _end(found[2])
+    return (None, end) if found[1] == "<" else (end, None)
 
 
 def _end(text: str) -> End:
@@ -513,140 +517,5 @@ def _check_nested(number: int, finer: set[float], coarser: set[float]) -> None:
         )
 
 
-@dataclass(frozen=True)
-class Calendar:
-    """Parts of the calendar, a unit a level; dates before `bottom` and from `top` on are one.
-
-    >>> days = pl.Series([20210503, 19991231]).cast(pl.String).str.to_date("%Y%m%d")
-    >>> steps = Calendar(("month", "quarter", "decade"))
-    >>> [steps.labels(days, step).to_list() for step in (1, 2, 3)]
-    [['2021-05', '1999-12'], ['2021-Q2', '1999-Q4'], ['2020s', '1990s']]
-    """
-
-    noun: ClassVar[str] = "band"
-    has_groups: ClassVar[bool] = False
-    units: tuple[str, ...]
-    bottom: LevelEnd = None
-    top: LevelEnd = None
-
-    def __post_init__(self) -> None:
-        if not self.units or not set(self.units) <= set(UNITS):
-            raise InputError(f"dates must name one or more of {', '.join(UNITS)}")
-        places = [UNITS.index(unit) for unit in self.units]
-        if places != sorted(set(places)):
-            raise InputError(f"dates must go from fine to coarse, as {', '.join(UNITS)} do")
-        check_level_ends(self.bottom, self.top, len(self.units))
-        for step, unit in enumerate(self.units, start=1):
-            for end in (end_at(self.bottom, step), end_at(self.top, step)):
-                if end is not None and unit_start(_date_at(end), unit) != _date_at(end):
-                    raise InputError(f"bottom and top of a {unit} must be the first day of one")
-
-    @classmethod
-    def from_dict(cls, description: Mapping[str, Any]) -> Self:
-        only_words(description, ("dates", "bottom", "top"))
-        given = description["dates"]
-        if not isinstance(given, list | tuple) or not all(isinstance(u, str) for u in given):
-            raise InputError(f"dates must be a list of units, of {', '.join(UNITS)}")
-        ends = level_ends(description)
-        if ends.pop("dated") is False:
-            raise InputError("bottom and top of dates must be dates such as 2024-12-01")
-        return cls(tuple(given), **ends)
-
-    def to_dict(self) -> dict[str, Any]:
-        ends = {"bottom": self.bottom, "top": self.top}
-        return {"dates": list(self.units), **written_ends(ends, _day)}
-
-    @property
-    def steps(self) -> int:
-        return len(self.units)
-
-    def words(self, step: int) -> str:
-        return f"the {self.units[step - 1]} of the date"
-
-    def labels(self, values: pl.Series, step: int) -> pl.Series:
-        unit = self.units[step - 1]
-        if values.dtype == pl.Time and unit == "hour":
-            return values.dt.strftime("%H:00")
-        if values.dtype not in (pl.Date, pl.Datetime):
-            raise InputError(f"a {unit} does not fit a column of {values.dtype}; it needs dates")
-        labels = values.to_frame("at").select(_WRITTEN[unit]).to_series()
-        at = on_axis(values, True)
-        bottom, top = end_at(self.bottom, step), end_at(self.top, step)
-        with np.errstate(invalid="ignore"):
-            if bottom is not None:
-                labels = labels.set(pl.Series(at < bottom), f"< {_day(bottom)}")
-            if top is not None:
-                labels = labels.set(pl.Series(at >= top), f">= {_day(top)}")
-        return labels
-
-    def bounds(self, label: str, step: int) -> Bounds | None:
-        if found := _OPEN.fullmatch(label):
-            end = _end(found[2])
-            return (None, end) if found[1] == "<" else (end, None)
-        return _BOUNDS[self.units[step - 1]](label)
-
-
-def unit_start(day: date, unit: str) -> date:
-    """The first day of the part of the calendar that a day lies in.
-
-    >>> unit_start(date(2021, 5, 3), "quarter").isoformat()
-    '2021-04-01'
-    """
-    if unit in ("hour", "day"):
-        return day
-    month = {"month": day.month, "quarter": day.month - (day.month - 1) % 3}.get(unit, 1)
-    year = max(day.year // 10 * 10, 1) if unit == "decade" else day.year
-    return date(year, month, 1)
-
-
-def _date_at(place: float) -> date:
-    return date.fromordinal(int(place) + 1)
-
-
-_YEAR = pl.col("at").dt.year().cast(pl.String).str.zfill(4)
-_DECADE = (pl.col("at").dt.year() // 10 * 10).cast(pl.String).str.zfill(4)
-_WRITTEN = {
-    "hour": pl.col("at").cast(pl.Datetime).dt.strftime("%Y-%m-%d %H:00"),
-    "day": pl.col("at").dt.strftime("%Y-%m-%d"),
-    "month": pl.col("at").dt.strftime("%Y-%m"),
-    "quarter": pl.concat_str(_YEAR, pl.lit("-Q"), pl.col("at").dt.quarter()),
-    "year": _YEAR,
-    "decade": pl.concat_str(_DECADE, pl.lit("s")),
-}
-
-
-def _one_day(label: str) -> Bounds | None:
-    try:
-        first = date.fromisoformat(label)
-    except ValueError:
-        return None
-    return first, None if first == date.max else first + timedelta(days=1)
-
-
-def _months(label: str, pattern: str, months: int) -> Bounds | None:
-    """The bounds of a label that names a year and one of its parts of so many months."""
-    found = re.fullmatch(pattern, label)
-    if found is None:
-        return None
-    year, part = int(found[1]), int(found[2] or 1) if found.lastindex == 2 else 1
-    start = 12 * year + (part - 1) * months
-    return _first_day(start), _first_day(start + months)
-
-
-def _first_day(months: int) -> date | None:
-    year, month = divmod(months, 12)
-    return date(year, month + 1, 1) if 1 <= year <= date.max.year else None
-
-
-_BOUNDS: dict[str, Callable[[str], Bounds | None]] = {
-    "hour": lambda label: None,
-    "day": _one_day,
-    "month": lambda label: _months(label, r"(\d{4})-(\d\d)", 1),
-    "quarter": lambda label: _months(label, r"(\d{4})-Q([1-4])", 3),
-    "year": lambda label: _months(label, r"(\d{4})", 12),
-    "decade": lambda label: _months(label, r"(\d{4})s", 120),
-}
-
-
-FORMS: dict[str, type[Any]] = {"cuts": Cuts, "width": Widths, "ends": Ends, "dates": Calendar}
+FORMS: dict[str, type[Any]] = {"cuts": Cuts, "width": Widths, "ends": Ends}
 """By the word of a description that says which form it is."""

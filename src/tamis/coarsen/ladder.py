@@ -18,7 +18,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tamis.charts import BLUE, GRID, LETTER, SOFT, Picture, shortened
-from tamis.coarsen import intervals, value_groups
+from tamis.coarsen import calendar, intervals, value_groups
 from tamis.coarsen.intervals import Bounds, End
 from tamis.coarsen.value_groups import ValueGroups, plain_text
 from tamis.errors import InputError, plural
@@ -124,7 +124,7 @@ class Form(Protocol):
         """The description that `from_dict` reads; a list has an entry for each step."""
 
 
-FORMS = intervals.FORMS | value_groups.FORMS
+FORMS = intervals.FORMS | calendar.FORMS | value_groups.FORMS
 """The word of a description that says which form it is."""
 
 

@@ -24,16 +24,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tamis.coarsen.intervals import (
-    UNITS,
-    Calendar,
-    Cuts,
-    Widths,
-    end_at,
-    on_axis,
-    only_words,
-    unit_start,
-)
+from tamis.coarsen.calendar import UNITS, Calendar, unit_start
+from tamis.coarsen.intervals import Cuts, Widths, end_at, on_axis, only_words
 from tamis.coarsen.ladder import NOTHING, Form, Ladder
 from tamis.coarsen.value_groups import (
     CommonValues,
