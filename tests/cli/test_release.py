@@ -10,12 +10,15 @@ import time
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
 from tamis.cli import _run
+from tamis.cli.release.outcome_words import print_front
 from tamis.datasets import patients
 from tamis.publish.bundle import RECIPE_VERSION
 from tests.long import long
@@ -272,8 +275,9 @@ def test_the_demo_needs_nothing_and_makes_a_fresh_folder(run, tmp_path, monkeypa
 
 
 def test_values_are_altered_by_a_secret_that_nobody_can_guess(run, args, tmp_path):
-    # Of a hundred secrets, one alters so few rows so much that nothing is left to learn.
-    options = ("--methods", "noise", "--quasi", "sex", "--quiet", "--allow-useless")
+    # Named, since with some secrets the unaltered table is chosen, or nothing is left to learn.
+    noise = ("--methods", "noise", "--choose-release", "gaussian noise, 0.2")
+    options = (*noise, "--quasi", "sex", "--quiet", "--allow-useless")
     secrets = []
     for name in ("one", "two"):
         code, _, err = run("release", *args, *options, "--seed", 7, "--out", tmp_path / name)
@@ -391,6 +395,36 @@ def test_the_front_is_shown_and_nothing_is_published(run, args, tmp_path):
     assert kept == sorted(kept)
     assert "Nothing was published" in run("release", *args, *asked).out
     assert list(tmp_path.iterdir()) == []
+
+
+BEHIND = "a release that is behind another here is about as good"
+
+
+@pytest.mark.parametrize(
+    ("figures", "said"),
+    [
+        ([(0.4, 0.1), (0.6, 0.3)], False),
+        ([(0.4, 0.1), (0.4, 0.3)], True),
+        ([(0.6, 0.1), (0.4, 0.3)], True),
+        ([(0.4, 0.1), (0.4004, 0.1004)], False),  # printed alike
+    ],
+)
+def test_a_listed_release_behind_another_is_explained(capsys, figures, said):
+    rows = [
+        SimpleNamespace(
+            release=SimpleNamespace(name=f"release {at}", features=(f"c{at}",), forms={}),
+            value={"kept": kept, "told": told}.get,
+        )
+        for at, (kept, told) in enumerate(figures)
+    ]
+    outcome: Any = SimpleNamespace(decision=SimpleNamespace(front=rows, chosen=rows[0]))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            "tamis.propose.names.differences",
+            lambda releases: dict.fromkeys((release.name for release in releases), ""),
+        )
+        print_front(outcome)
+    assert (BEHIND in " ".join(capsys.readouterr().out.split())) == said
 
 
 def test_what_teaches_nothing_is_refused_unless_that_is_allowed(run, tmp_path):

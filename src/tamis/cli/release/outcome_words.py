@@ -192,6 +192,9 @@ not in which label it names.'
     >>> model_words(0.81, 0.84, 0.6, 0.9, "people")
     'A model trained on them is right for 81.0% of people it never saw (with everything 84.0%, by \
 guessing 60.0%).'
+    >>> model_words(0.7, 0.84, 0.6, 1.0, "people")
+    'A model trained on them is right for 70.0% of people it never saw (with everything 84.0%, by \
+guessing 60.0%). The share kept counts how sure a model may be, not how often it is right.'
     """
     first = f"A model trained on them is right for {percent(right)} of {judged} it never saw"
     if kept > 0 and right <= guess + HALF_A_STEP:
@@ -200,7 +203,12 @@ guessing 60.0%).'
             f"everything {percent(whole)}): what is kept shows in how sure it is, not in which "
             "label it names."
         )
-    return f"{first} (with everything {percent(whole)}, by guessing {percent(guess)})."
+    found = f"{first} (with everything {percent(whole)}, by guessing {percent(guess)})."
+    gains_for_nothing = kept <= 0 and right > guess + HALF_A_STEP
+    loses_at_full_share = round(kept, 2) >= 1 and right < whole - HALF_A_STEP
+    if gains_for_nothing or loses_at_full_share:
+        found += " The share kept counts how sure a model may be, not how often it is right."
+    return found
 
 
 def _drawn_words(outcome: Outcome) -> str:
@@ -279,6 +287,25 @@ def _attack(outcome: Outcome, told: float | None) -> list[str]:
         f"correctly for {percent(now)} (with everything {percent(everything)}, by guessing "
         f"{percent(floor)})."
     )
-    if told and now <= floor + HALF_A_STEP:
-        found += " What is told shows in how sure they are, not in what they name."
-    return [found]
+    return [found + attack_reason(now, floor, told, str(outcome.table.target))]
+
+
+def attack_reason(right: float, guess: float, told: float | None, target: str) -> str:
+    """Why an attacker may gain nothing where something is told, or something where nothing is.
+
+    >>> attack_reason(0.4, 0.3, 0.0, "ill")
+    ' What is told counts how sure they may be beyond what ill tells: by that, nothing.'
+    >>> attack_reason(0.3, 0.3, 0.2, "ill")
+    ' What is told shows in how sure they are, not in what they name.'
+    >>> attack_reason(0.4, 0.3, 0.2, "ill")
+    ''
+    """
+    gains = right > guess + HALF_A_STEP
+    if told and not gains:
+        return " What is told shows in how sure they are, not in what they name."
+    if told is not None and told <= 0 and gains:
+        return (
+            f" What is told counts how sure they may be beyond what {target} tells: by that, "
+            "nothing."
+        )
+    return ""
