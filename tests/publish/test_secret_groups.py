@@ -22,6 +22,7 @@ from tamis.publish.bundle import publish
 from tamis.publish.layout import write_json
 from tamis.publish.secret_groups import (
     numbered_secrets,
+    risk_of_rows,
     secret_groups,
     usual_counts,
 )
@@ -267,3 +268,11 @@ def test_synthetic_rows_have_no_people_alike():
 def test_what_is_asked_is_kept_up_to_its_limit_and_no_further(entry, kept, short):
     assert not short_of_asked(entry, kept)
     assert short_of_asked(entry, short)
+
+
+def test_the_mean_risk_is_the_same_to_the_last_bit():
+    """Groups come in any order, and a sum of floats depends on it: a manifest must not."""
+    rng = np.random.default_rng(0)
+    cells = pl.DataFrame({"a": rng.integers(0, 40, 3000), "b": rng.integers(0, 9, 3000)})
+    people = np.arange(3000)
+    assert len({risk_of_rows(cells, "mean", people, 3000) for _ in range(30)}) == 1
