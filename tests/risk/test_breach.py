@@ -15,7 +15,7 @@ from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.cv import Folds, fold_interval
 from tamis.learn.subset_scores import SubsetScores
 from tamis.risk.breach import Attack, bayes_accuracy, breach_increase, named_attackers
-from tamis.risk.cut import cut_sensitive, mdl_cuts
+from tamis.risk.cut import cut_into_quarters, cut_sensitive, mdl_cuts
 from tamis.table import Roles, Table
 
 
@@ -219,3 +219,10 @@ def test_an_attacker_is_asked_about_people_whom_it_has_not_met():
     assert abs(found.accuracy - 0.5) < 0.2
     each_row = breach_increase(table.with_roles(person=()), ["code"], attackers="tree", cv=5)
     assert each_row.accuracy > 0.95
+
+
+def test_a_skewed_number_is_cut_into_quarters_so_that_guessing_is_seldom_right():
+    incomes = pl.Series("income", np.exp(np.random.default_rng(0).normal(10, 1, 400)).round())
+    counts = np.bincount(cut_into_quarters(incomes).codes(incomes))
+    assert len(counts) == 4
+    assert counts.max() / 400 < 0.35
