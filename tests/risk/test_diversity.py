@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from tamis.errors import InputError
 from tamis.require import requirements
-from tamis.require.k import MaxRisk
-from tamis.risk.diversity import LDiversity, l_diversity, likeness, t_closeness
-from tamis.risk.grouping import grouped
+from tamis.require.k import AverageRisk, MaxRisk
+from tamis.risk.diversity import LDiversity, count_groups, l_diversity, likeness, t_closeness
+from tamis.risk.grouping import grouped, scope
 from tests.require.plain import counts_of
 
 # The 3-diverse inpatient table of Machanavajjhala et al. 2007, figure 3.
@@ -189,3 +189,12 @@ def test_a_risk_asks_for_so_many_people() -> None:
     assert [MaxRisk(r).fewest_people for r in (1, 0.5, 1 / 3, 0.2, 0.19)] == [1, 2, 3, 5, 6]
     with pytest.raises(InputError, match="max_risk"):
         MaxRisk(0)
+
+
+def test_the_average_risk_is_of_people_each_by_their_rarest_row() -> None:
+    frame = pl.DataFrame({"job": ["cook", "cook", "cook", "judge"]})
+    each_row = count_groups(scope(frame, ["job"]).grouped())
+    assert AverageRisk(1.0).reached(each_row) == pytest.approx((3 / 3 + 1) / 4)
+    twice = scope(frame, ["job"], people=["ann", "bob", "eve", "ann"]).grouped()
+    # Ann, the only judge, is found for certain, although she also is one of three cooks.
+    assert AverageRisk(1.0).reached(count_groups(twice)) == pytest.approx((1 + 1 / 3 + 1 / 3) / 3)
