@@ -52,15 +52,14 @@ def test_the_command_follows_the_form_before_it_is_sent(server: Server):
     server.ask("/tables/1/columns", cookie=server.enter())  # a page that is loaded anew is as kept
     assert server.ask("/tables/1/tamis.toml", cookie=server.enter()).text == before
     none = server.post("/tables/1/command/columns", **dict.fromkeys(ROLES, "drop"))
-    assert none.status == 400
-    assert "choose the target" in none.text
+    assert (none.status, json.loads(none.text)) == (200, {"command": None})
 
 
-def test_the_command_follows_the_limits_and_refuses_what_cannot_be_asked(server: Server):
+def test_the_command_follows_the_limits_and_there_is_none_of_what_cannot_be_asked(server: Server):
     said = server.post("/tables/1/command/settings", k="7", l="3")
     assert {"--k=7", "--l=3"} <= set(json.loads(said.text)["command"].split())
     wrong = server.post("/tables/1/command/settings", k="0")
-    assert "a whole number from 1" in wrong.text
+    assert (wrong.status, json.loads(wrong.text)) == (200, {"command": None})
 
 
 def dropped(server: Server, name: str, keep: str) -> str:

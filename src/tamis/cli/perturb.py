@@ -25,13 +25,13 @@ from tamis.cli.terminal import console, print_json
 from tamis.errors import InputError, TamisWarning, plural
 from tamis.files import written
 from tamis.options.steps import PERTURBING
-from tamis.people import People
 from tamis.publish.figures import count_words, percent
 
 if TYPE_CHECKING:
     import polars as pl
 
     from tamis.dp.private_table import PrivateTable
+    from tamis.people import People
     from tamis.table import Table
 
 

@@ -326,19 +326,31 @@ async def set_ladder(state: AppState, project: Project, request: Request) -> Res
 @step
 async def columns_command(state: AppState, project: Project, request: Request) -> Response:
     """The command line of the columns as the form has them now, kept or not."""
-    said = ColumnsForm.sent(project, await checked_form(state, request))
-    ladders = {
-        column: typed_ladder(column, text, state.place)
-        for column, text in said.ladders.items()
-        if text.strip()
-    }
-    tried = replace(project, **said.ticked, whole=said.whole, ladders=ladders)
-    tried.set_roles(said.roles)
-    return _typed(state, tried, tried.command("audit", tried.source_options))
+    form = await checked_form(state, request)
+
+    def meant() -> tuple[Project, str]:
+        said = ColumnsForm.sent(project, form)
+        ladders = {
+            column: typed_ladder(column, text, state.place)
+            for column, text in said.ladders.items()
+            if text.strip()
+        }
+        tried = replace(project, **said.ticked, whole=said.whole, ladders=ladders)
+        tried.set_roles(said.roles)
+        return tried, tried.command("audit", tried.source_options)
+
+    return _typed(state, meant)
 
 
-def _typed(state: AppState, tried: Project, command: str) -> Response:
-    """The command line of a form, and from now on the file of settings that it may refer to."""
+def _typed(state: AppState, meant: Callable[[], tuple[Project, str]]) -> Response:
+    """The command line of a form, and from now on the file of settings that it may refer to.
+
+    None while the form cannot be used: who is still typing has done nothing wrong.
+    """
+    try:
+        tried, command = meant()
+    except InputError:
+        return JSONResponse({"command": None})
     state.typed[tried.key] = tried.configuration
     return JSONResponse({"command": command})
 
@@ -429,9 +441,12 @@ async def set_settings(state: AppState, project: Project, request: Request) -> R
 async def settings_command(state: AppState, project: Project, request: Request) -> Response:
     """The command line of the limits as the form has them now, kept or not."""
     form = await checked_form(state, request)
-    tried = replace(project, settings=settings_sent(state, form))
-    command = tried.command("release", tried.release_options, "--out", "DIR")
-    return _typed(state, tried, command)
+
+    def meant() -> tuple[Project, str]:
+        tried = replace(project, settings=settings_sent(state, form))
+        return tried, tried.command("release", tried.release_options, "--out", "DIR")
+
+    return _typed(state, meant)
 
 
 def settings_sent(state: AppState, form: PostedForm) -> dict[str, Any]:
