@@ -32,7 +32,7 @@ STEPS = 200
 SHRINKAGE = 0.2
 """How much of the deviation of its noise a count is moved for each power of e by which it is off an
 even spread. It keeps the fit well-conditioned: noisy counts below zero have no finite potential.
-Chosen by the errors on Adult, where scaling by the smallest deviation did better than by the largest."""
+Chosen by the errors on Adult, where scaling by the smallest deviation beat that by the largest."""
 
 
 @dataclass(frozen=True, eq=False)
