@@ -89,6 +89,11 @@ class Synthetic(Method):
                 f"no kind {listed(unknown)} of drawing; the kinds are {', '.join(SYNTHETIC_KINDS)}"
             )
         check_neighbours(self.neighbours)
+        if self.delta and "synthesiser" not in self._kinds:
+            raise InputError(
+                "delta is for rows that AIM or MST draw, and no other kind of drawing uses one; give "
+                "it with algorithm (--algorithm aim or mst), or leave it out"
+            )
         if self.bins is not None:
             check_whole("bins", self.bins)
 

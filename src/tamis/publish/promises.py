@@ -28,9 +28,11 @@ def budget_claim(budget: dict[str, Any]) -> str:
     }[budget["neighbours"], budget.get("unit", "row")]
     cost = f"epsilon = {budget['epsilon']:.4g}"
     cost += f", delta = {budget['delta']:.2g}" if budget["delta"] else ""
+    # With a delta, rare results may be much more likely: their probabilities together by delta.
+    beyond = f", and by at most {budget['delta']:.2g} beyond that" if budget["delta"] else ""
     return (
         f"The synthetic rows are drawn so that {whose} changes the probability of any result by a "
-        f"factor of at most {exp(budget['epsilon']):.3g} (differential privacy, {cost})."
+        f"factor of at most {exp(budget['epsilon']):.3g}{beyond} (differential privacy, {cost})."
     )
 
 
