@@ -91,8 +91,8 @@ class Synthetic(Method):
         check_neighbours(self.neighbours)
         if self.delta and "synthesiser" not in self._kinds:
             raise InputError(
-                "delta is for rows that AIM or MST draw, and no other kind of drawing uses one; give "
-                "it with algorithm (--algorithm aim or mst), or leave it out"
+                "delta is for rows that AIM or MST draw, and no other kind of drawing uses one; "
+                "give it with algorithm (--algorithm aim or mst), or leave it out"
             )
         if self.bins is not None:
             check_whole("bins", self.bins)
