@@ -142,6 +142,17 @@ def test_the_suggested_release_needs_no_name_and_any_other_is_taken(project: Pro
     assert project.release_command("c", "out").endswith("--choose-release=c --out out")
 
 
+def test_only_drafts_that_no_page_shows_are_deleted_after_a_stop(project: Project):
+    project.forget_drafts()
+    project.drafts = {"age": "0"}
+    drafts = project.folder / "drafts"
+    for name in ("0", "1"):
+        (drafts / name).mkdir()
+        (drafts / f"{name}-shown.json").touch()
+    project.forget_unfinished()
+    assert {left.name for left in drafts.iterdir()} == {"0", "0-shown.json"}
+
+
 def test_a_dropped_table_is_named_as_the_person_knows_it(project: Project):
     assert project.command("audit", {}) == "tamis audit /data/stays.csv"
     project.own = True

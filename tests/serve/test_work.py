@@ -121,6 +121,41 @@ def test_stopping_waits_until_the_process_has_cleaned_up(tmp_path):
     run(play)
 
 
+def test_a_stop_that_comes_before_the_process_ends_it():
+    async def play() -> None:
+        one = worker("import time; time.sleep(60)")
+        await one.stop()
+        await one.start()
+        assert one.work.state == "stopped"
+        assert not one.alive
+
+    run(play)
+
+
+def test_an_answer_after_the_stop_is_not_taken():
+    found: list[Any] = []
+    code = (
+        "import signal, sys, time, json\n"
+        "say = lambda **words: print(json.dumps(words), file=sys.stderr, flush=True)\n"
+        "def answer(*_): say(made='late'); sys.exit(0)\n"
+        "signal.signal(signal.SIGTERM, answer)\n"
+        "say(doing='a', done=0, total=1)\n"
+        "time.sleep(60)\n"
+    )
+
+    async def play() -> None:
+        one = worker(code, found.append)
+        await one.start()
+        async for news in one.work.news():
+            if news["doing"] == "a":
+                break
+        await one.stop()
+        assert one.work.state == "stopped"
+
+    run(play)
+    assert found == []
+
+
 def test_a_process_that_does_not_listen_is_killed_with_its_children(monkeypatch, tmp_path):
     monkeypatch.setattr(module, "GRACE", 0.3)
     mark = tmp_path / "pid"

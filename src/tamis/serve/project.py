@@ -319,6 +319,13 @@ class Project:
         (self.folder / "drafts").mkdir(mode=0o700)
         self.save()
 
+    def forget_unfinished(self) -> None:
+        """Delete what a stopped process left of a draft that no page shows."""
+        drafts = self.folder / "drafts"
+        for left in drafts.iterdir() if drafts.is_dir() else ():
+            if left.name.removesuffix("-shown.json") not in self.drafts.values():
+                left.unlink() if left.is_file() else shutil.rmtree(left, ignore_errors=True)
+
     def draft(self, name: str) -> Path:
         """The folder of a draft, or the one that it will get."""
         number = self.drafts.get(name) or str(len(self.drafts))

@@ -509,6 +509,7 @@ def event_stream(state: AppState, key: str) -> Response:
 @form_step
 async def stop(state: AppState, project: Project, form: PostedForm) -> str:
     await state.stop(project.key)
+    project.forget_unfinished()
     return project.address("work")
 
 

@@ -133,6 +133,8 @@ class Worker:
         if not stays:
             self._pipe.close()
         self._following = asyncio.create_task(self._follow(self._process))
+        if self._stopping:  # asked for while the process was being made
+            await self.stop()
 
     async def ask(self, work: Work, question: Any) -> None:
         """Give a process that stayed more work."""
@@ -176,6 +178,8 @@ class Worker:
                 self._error = text.removeprefix(ERROR)
 
     def _take(self, told: dict[str, Any]) -> None:
+        if self._stopping:  # an answer that crossed the stop on its way is not taken
+            return
         if "made" in told:
             self.work.end("done", result=told["made"])
         elif "failed" in told:
@@ -185,9 +189,9 @@ class Worker:
 
     async def stop(self) -> None:
         """End the process as Ctrl-C would, and wait until it has cleaned up behind itself."""
+        self._stopping = True
         if self._process is None or self._following is None:
             return
-        self._stopping = True
         with suppress(ProcessLookupError):
             self._process.terminate()
         try:
