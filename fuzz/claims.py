@@ -197,7 +197,7 @@ def try_one(seed: int, folder: Path) -> tuple[str, list[str]]:
     from tamis import read_table, verify
     from tamis.errors import CannotMeet, InputError
     from tamis.flow import Settings, consider
-    from tamis.publish.bundle import publish
+    from tamis.publication.bundle import publish
 
     rng = np.random.default_rng(seed)
     frame, roles = table_at(rng)

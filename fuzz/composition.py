@@ -252,7 +252,7 @@ def try_one(seed: int, folder: Path) -> tuple[str, list[str]]:
 def _released(people: People, number: int, k: int, earlier: Sequence[Path], out: Path) -> Path:
     from tamis import Settings, consider, publish, read_table
     from tamis.attack.earlier_releases import EarlierReleases
-    from tamis.publish.read_back import read_earlier
+    from tamis.publication.read_back import read_earlier
 
     rng = people.rng
     possible = METHODS if people.zero_one else METHODS[:-1]

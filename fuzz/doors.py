@@ -295,7 +295,7 @@ def published(kind: str = "facts") -> Path:
 
     from tamis.datasets import patients
     from tamis.flow import Settings, consider
-    from tamis.publish.bundle import publish
+    from tamis.publication.bundle import publish
 
     settings = Settings(methods=METHODS[kind], attackers=("nb",))
     outcome = consider(patients(rows=400), settings)
@@ -348,8 +348,8 @@ def _as_if_intact(folder: Path, name: str) -> None:
     import shutil
     from hashlib import sha256
 
-    from tamis.publish.layout import write_json
-    from tamis.publish.shape import in_place
+    from tamis.verification.layout import write_json
+    from tamis.verification.shape import in_place
 
     shutil.rmtree(folder / "private")
     manifest = folder / "manifest.json"

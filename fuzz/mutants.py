@@ -27,10 +27,11 @@ ROOT = Path(__file__).resolve().parents[1]
 LISTED = Path(__file__).with_name("equivalent.toml")
 RISK = ("risk/test_brute_force.py", "risk/test_people.py")
 DRAWN = ("dp/test_private_table.py", "dp/test_marginals.py", "dp/test_contribution.py")
+COUNTED = ("verification/test_checks.py", "verification/test_absences.py")
 VERIFY = (
-    "publish/test_verify.py",
-    "publish/test_verify_cells.py",
-    "publish/test_verify_manifest.py",
+    "verification/test_verify.py",
+    "verification/test_verify_cells.py",
+    "verification/test_verify_manifest.py",
 )
 TESTS: dict[str, tuple[str, ...]] = {
     "rounding.py": ("require/test_doors.py",),
@@ -58,14 +59,26 @@ TESTS: dict[str, tuple[str, ...]] = {
     "dp/selector.py": (*DRAWN, "dp/test_privacy.py"),
     "dp/ledger.py": ("dp/test_ledger.py", "cli/test_beside.py"),
     "dp/fingerprint.py": ("dp/test_fingerprint.py",),
-    "publish/checks.py": ("publish/test_checks.py", "publish/test_absences.py", *VERIFY),
-    "left_out.py": ("publish/test_left_out.py",),
-    "unique_counts.py": ("publish/test_exposure.py",),
-    "publish/people.py": ("publish/test_people.py", "publish/test_left_out.py"),
-    "publish/presence.py": ("publish/test_presence.py",),
-    "publish/promises.py": ("publish/test_checks.py", "publish/test_absences.py", *VERIFY),
-    "publish/secret_groups.py": ("publish/test_secret_groups.py",),
-    "publish/verify.py": (*VERIFY, "publish/test_checks.py", "publish/test_absences.py"),
+    "verification/checks.py": (
+        "verification/test_checks.py",
+        "verification/test_absences.py",
+        *VERIFY,
+    ),
+    "left_out.py": ("verification/test_left_out.py",),
+    "unique_counts.py": ("verification/test_exposure.py",),
+    "verification/people.py": ("verification/test_people.py", "verification/test_left_out.py"),
+    "verification/presence.py": ("verification/test_presence.py",),
+    "verification/promises.py": (
+        "verification/test_checks.py",
+        "verification/test_absences.py",
+        *VERIFY,
+    ),
+    "verification/secret_groups.py": ("verification/test_secret_groups.py",),
+    "verification/verify.py": (
+        *VERIFY,
+        "verification/test_checks.py",
+        "verification/test_absences.py",
+    ),
 }
 """The modules that carry promises, in `src/tamis`, and the tests that hold them, in `tests`."""
 SLACK = 60.0

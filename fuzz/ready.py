@@ -22,7 +22,12 @@ DEFAULT = (1, 2, 3, 10, 12, 13, 14, 15, 24)
 
 IMPORTED = (
     *("scipy.stats", "sklearn.ensemble", "sklearn.linear_model"),
-    *("tamis.cli.release.run", "tamis.flow", "tamis.publish.bundle", "tamis.publish.report"),
+    *(
+        "tamis.cli.release.run",
+        "tamis.flow",
+        "tamis.publication.bundle",
+        "tamis.publication.report",
+    ),
 )
 
 

@@ -2,6 +2,7 @@
 
 import ast
 from importlib import import_module
+from inspect import isfunction
 from pathlib import Path
 
 import pytest
@@ -28,10 +29,10 @@ def test_dir_lists_the_public_names():
     assert set(tamis.__all__) < set(dir(tamis))
 
 
-def test_publish_is_a_function_and_a_package():
-    assert callable(tamis.publish)
-    assert import_module("tamis.publish.bundle").publish.__name__ == "publish"
-    assert callable(tamis.publish)
+def test_publish_and_verify_stay_functions_whatever_is_imported():
+    for module, name in (("publication.bundle", "publish"), ("verification.verify", "verify")):
+        assert getattr(import_module(f"tamis.{module}"), name) is getattr(tamis, name)
+        assert isfunction(getattr(tamis, name))
 
 
 def test_type_checkers_are_told_of_every_public_name():

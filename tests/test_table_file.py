@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 import tamis
 from tamis import Roles, Table, read_binary
 from tamis.errors import CannotMeet, InputError
-from tamis.publish.bundle import format_for
-from tamis.publish.people import arranged
+from tamis.publication.bundle import format_for
 from tamis.table import sort_by_content
 from tamis.table_file import (
     classes_of,
@@ -27,6 +26,7 @@ from tamis.table_file import (
     write_release,
     write_table,
 )
+from tamis.verification.people import arranged
 
 hostile = [
     "^b.*$",

@@ -54,8 +54,7 @@ if TYPE_CHECKING:  # so that type checkers see what is imported on first use
     from tamis.perturb.noise import UniformNoise as UniformNoise
     from tamis.perturb.rank_swap import RankSwap as RankSwap
     from tamis.perturb.suppression import LocalSuppression as LocalSuppression
-    from tamis.publish.bundle import publish as publish
-    from tamis.publish.verify import verify as verify
+    from tamis.publication.bundle import publish as publish
     from tamis.rank.evaluation import evaluation as evaluation
     from tamis.rank.evaluation import pareto_front as pareto_front
     from tamis.read import read_binary as read_binary
@@ -82,6 +81,7 @@ if TYPE_CHECKING:  # so that type checkers see what is imported on first use
     from tamis.settings import Settings as Settings
     from tamis.table import Roles as Roles
     from tamis.table import Table as Table
+    from tamis.verification.verify import verify as verify
 
 __version__ = "0.1.0"
 
@@ -137,7 +137,7 @@ _HOME = {
     "pareto_front": "tamis.rank.evaluation",
     "population_risk": "tamis.risk.population",
     "prediction": "tamis.evaluate.prediction",
-    "publish": "tamis.publish.bundle",
+    "publish": "tamis.publication.bundle",
     "read_binary": "tamis.read",
     "read_ladder": "tamis.coarsen.ladder_sources",
     "read_table": "tamis.read",
@@ -149,7 +149,7 @@ _HOME = {
     "safe_harbour": "tamis.read.harbour",
     "special_uniques": "tamis.risk.suda",
     "t_closeness": "tamis.risk.diversity",
-    "verify": "tamis.publish.verify",
+    "verify": "tamis.verification.verify",
 }
 _MODULES = {"separation": "tamis.evaluate.separation"}
 

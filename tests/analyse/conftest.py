@@ -1,3 +1,3 @@
-from tests.publish.conftest import analysis, outcome, published, quick_look
+from tests.publication.conftest import analysis, outcome, published, quick_look
 
 __all__ = ["analysis", "outcome", "published", "quick_look"]  # fixtures

@@ -10,9 +10,9 @@ import pytest
 from tamis.analyse.attack_shares import _facts, finalist_facts, of_hundred_facts
 from tamis.analyse.examination import Examination, examine
 from tamis.errors import InputError
-from tamis.publish.report_parts import finalists, hundred_rows
-from tests.publish.example_summary import example
-from tests.publish.records import analysis_of, checked, render
+from tamis.publication.report_parts import finalists, hundred_rows
+from tests.publication.example_summary import example
+from tests.publication.records import analysis_of, checked, render
 
 
 @pytest.fixture(scope="module")

@@ -16,8 +16,8 @@ from tamis.analyse.crowds import (
     size_bins,
 )
 from tamis.errors import InputError
-from tests.publish.example_summary import example
-from tests.publish.records import Facts, render
+from tests.publication.example_summary import example
+from tests.publication.records import Facts, render
 
 
 def sizes_of(groups: list[int]) -> np.ndarray:

@@ -24,7 +24,7 @@ from tamis.attack.sources import (
 from tamis.coarsen.ladder import Ladder
 from tamis.coarsen.local import local_classes, local_form
 from tamis.errors import CannotMeet, InputError
-from tamis.publish.manifest import stated
+from tamis.publication.manifest import stated
 from tamis.release import Coarsening
 from tamis.require import requirements
 from tests.long import LONG

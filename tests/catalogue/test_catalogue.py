@@ -19,10 +19,10 @@ from tamis.evaluate.scorecard import TAKEN
 from tamis.learn.models import classifier
 from tamis.propose import method_class
 from tamis.propose.problem import Method
-from tamis.publish.shape import method_parameters
 from tamis.rank.evaluation import WEIGHTS
 from tamis.select.containment.greedy import MODULAR, PREDICTIVE
 from tamis.settings import Settings
+from tamis.verification.shape import method_parameters
 from tests.source import SOURCE, trees
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from tamis.dp.ledger import Entry, Ledger
 from tamis.errors import CannotMeet
-from tamis.publish.layout import NAME
+from tamis.verification.layout import NAME
 
 ROLES = ("--target", "goal", "--row-is-person", "--feature", "age,town")
 QUICK = ("--methods", "breach", "--attackers", "nb", "--quiet")

@@ -130,7 +130,7 @@ def test_more_may_be_asked_of_people_alike(run, table, flags, tmp_path, search, 
         given.append(frame)
         write_table(frame, path, **how)
 
-    monkeypatch.setattr("tamis.publish.checks.write_table", heard)
+    monkeypatch.setattr("tamis.verification.checks.write_table", heard)
     how = ("--alpha", 0.9, "--beta", 1, "--max-risk", 0.125, "--max-average-risk", 0.1)
     flags = (*flags, "--search", search)
     code, answer, err = run("coarsen", table, *flags, "--k", 2, *how, "-o", out, "--json")

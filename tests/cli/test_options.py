@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tamis.publish.layout import write_json
+from tamis.verification.layout import write_json
 
 FAST = """
 attackers = ["nb"]

@@ -148,7 +148,7 @@ def test_a_file_that_cannot_be_written_keeps_the_former_secret(run, table, tmp_p
     def fail(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "no space")
 
-    monkeypatch.setattr("tamis.publish.checks.write_table", fail)
+    monkeypatch.setattr("tamis.verification.checks.write_table", fail)
     for more in ((), ("--seed", 1 << 100)):
         assert run("perturb", table, *NAMED, "--method", "swap", "-o", out, *more).code == 1
         assert (tmp_path / "x.csv.secret.json").read_bytes() == kept

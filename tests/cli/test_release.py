@@ -20,7 +20,7 @@ import pytest
 from tamis.cli import _run
 from tamis.cli.release.outcome_words import print_front
 from tamis.datasets import patients
-from tamis.publish.bundle import RECIPE_VERSION
+from tamis.publication.bundle import RECIPE_VERSION
 from tests.long import long
 
 ROLES = (
@@ -203,7 +203,7 @@ def test_an_interrupt_while_writing_leaves_nothing(run, args, tmp_path, monkeypa
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("tamis.publish.bundle.verify", interrupt)
+    monkeypatch.setattr("tamis.publication.bundle.verify", interrupt)
     code, _, err = run("release", *args, *FEW_METHODS, "--out", tmp_path / "out", "--quiet")
     assert code == 130
     assert "stopped" in err

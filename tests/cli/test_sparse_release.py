@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 from tamis.propose import containment
-from tamis.publish import bundle
-from tamis.publish.layout import write_json
+from tamis.publication import bundle
+from tamis.verification.layout import write_json
 from tests.long import daily
 
 ROWS, WIDE = 500, 60

@@ -13,9 +13,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tamis.publish import bundle
-from tamis.publish.layout import SCHEMA_VERSION
+from tamis.publication import bundle
 from tamis.table import sort_by_content
+from tamis.verification.layout import SCHEMA_VERSION
 
 ROWS = 120
 TABLE = pl.DataFrame(
@@ -141,7 +141,7 @@ def test_plots_of_other_commands_too(run, tmp_path, monkeypatch):
 
 KILLED = """
 import os, signal, sys
-import tamis.publish.bundle as bundle
+import tamis.publication.bundle as bundle
 verify = bundle.verify
 def killed(folder, *more):  # the draft; the release that it replaces is verified before
     if ".tamis-draft-" in str(folder):
@@ -197,7 +197,7 @@ def test_a_killed_release_leaves_the_old_one_and_the_next_run_cleans(run, here):
 
 
 def test_a_closed_terminal_stops_while_writing_and_leaves_nothing(run, here, monkeypatch, stop):
-    monkeypatch.setattr("tamis.publish.bundle.summarise", lambda *_, **__: stop(signal.SIGHUP))
+    monkeypatch.setattr("tamis.publication.bundle.summarise", lambda *_, **__: stop(signal.SIGHUP))
     assert run(*RELEASE).code == 130
     assert names(here) == ["log.svm"]
 

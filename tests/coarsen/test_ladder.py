@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from tamis.coarsen.ladder import Hierarchy, Ladder
 from tamis.errors import InputError
-from tamis.publish.labels import wrong_labels
-from tamis.publish.manifest import stated, stated_coarsening
+from tamis.publication.manifest import stated, stated_coarsening
 from tamis.release import Coarsening
+from tamis.verification.labels import wrong_labels
 from tests.long import LONG
 
 DAYS = pl.Series("when", [date(2021, 5, 3), date(1999, 12, 31), None])

@@ -25,10 +25,10 @@ from tamis.coarsen.ladder_sources import (
 )
 from tamis.coarsen.search import coarsened
 from tamis.errors import InputError
-from tamis.publish.labels import labels_of, wrong_labels
-from tamis.publish.manifest import stated
+from tamis.publication.manifest import stated
 from tamis.release import Coarsening
 from tamis.table import Roles, Table
+from tamis.verification.labels import labels_of, wrong_labels
 
 NUMBERS = (
     st.lists(st.integers(0, 60), min_size=1, max_size=80)

@@ -13,12 +13,12 @@ from tamis.engine.backend import Ibis
 from tamis.engine.large_table import sampled
 from tamis.engine.sources import ibis_table
 from tamis.flow import Settings
-from tamis.publish.verify import verify
 from tamis.risk.audit import exposure
 from tamis.risk.large import large_exposure
 from tamis.scale.search import consider_large
 from tamis.scale.writing import publish_large
 from tamis.table import Roles, Table
+from tamis.verification.verify import verify
 from tests.engine.test_large_exposure import figures
 from tests.quick_look import no_trees
 from tests.scale.test_writing import PEOPLE, visits

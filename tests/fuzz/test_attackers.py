@@ -205,7 +205,7 @@ def test_a_forged_folder_does_not_pass(intact):
 )
 def test_a_check_that_is_gone_is_missed(intact, monkeypatch, check, way, what):
     holds = True if check == "is_in_one_form" else ""
-    monkeypatch.setattr(f"tamis.publish.verify.{check}", lambda *given: holds)
+    monkeypatch.setattr(f"tamis.verification.verify.{check}", lambda *given: holds)
     found = passed(intact, range(200 if what == "not_promised" else 12), way)
     assert any(words.startswith(what) for words in found)
 

@@ -20,11 +20,11 @@ from tamis.learn.holdout import HoldOut, column_labels, fit_predict
 from tamis.propose import propose
 from tamis.propose.problem import Problem
 from tamis.propose.synthetic import Synthetic
-from tamis.publish.bundle import publish
-from tamis.publish.layout import read_json, write_json
-from tamis.publish.verify import verify
+from tamis.publication.bundle import publish
 from tamis.release import Recipe, Release
-from tests.publish.records import for_recipient
+from tamis.verification.layout import read_json, write_json
+from tamis.verification.verify import verify
+from tests.publication.records import for_recipient
 
 pytest.importorskip("opendp", reason="opendp is not installed (the extra dp has it)")
 

@@ -11,12 +11,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tamis.people import People
-from tamis.publish.secret_groups import measured_entry, numbered_secrets
 from tamis.require import OF_GROUPS, requirements
 from tamis.require.base import Requirement
 from tamis.risk.anonymity import k_anonymity, reidentification
 from tamis.risk.grouping import grouped
 from tamis.stated import OF_GROUPS_STATED, STATED, sentence, short_of_asked
+from tamis.verification.secret_groups import measured_entry, numbered_secrets
 from tests.require.plain import counts_of
 
 VALUES = st.sampled_from([1.0, 2.0, 5.0, 9.0, None])

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from tamis.coarsen.ladder import Ladder
-from tamis.publish.manifest import stated
+from tamis.publication.manifest import stated
 from tamis.release import Coarsening
 from tamis.scale.coarse import coarse_column, with_coarse_columns
 

@@ -15,7 +15,6 @@ from tamis.engine.cells import count_cells
 from tamis.errors import CannotMeet
 from tamis.flow import Settings
 from tamis.people import People
-from tamis.publish.verify import verify
 from tamis.require import requirements
 from tamis.require.diversity import DiversityKind
 from tamis.risk.grouping import grouped
@@ -24,6 +23,7 @@ from tamis.scale.search import consider_large
 from tamis.scale.verifying import verify_large
 from tamis.scale.writing import publish_large
 from tamis.table import Roles, Table
+from tamis.verification.verify import verify
 from tests.long import daily
 from tests.require.plain import counts_of
 
@@ -123,9 +123,9 @@ def test_what_no_release_keeps_is_refused(engine, behind):
 
 
 def test_recipes_of_tables_in_memory_state_the_same(engine, behind):
-    """What is stated of groups has the words and the form of `tamis.publish.secret_groups`."""
-    from tamis.publish.secret_groups import measured_entry, numbered_secrets
+    """What is stated of groups has the words and the form of `tamis.verification.secret_groups`."""
     from tamis.scale.writing import stated_groups
+    from tamis.verification.secret_groups import measured_entry, numbered_secrets
 
     frame = people()
     large = behind(engine, frame, target="ill", sensitive="pay", quasi=("job", "age"))

@@ -18,12 +18,12 @@ from tamis.engine.backend import DuckDB, Engine, Polars
 from tamis.errors import CannotMeet
 from tamis.files import scratch_folder
 from tamis.flow import Settings, consider
-from tamis.publish.bundle import publish
-from tamis.publish.layout import digest, write_json
-from tamis.publish.shape import in_place
-from tamis.publish.verify import verify
+from tamis.publication.bundle import publish
 from tamis.scale.verifying import verify_large
 from tamis.table import Roles, Table
+from tamis.verification.layout import digest, write_json
+from tamis.verification.shape import in_place
+from tamis.verification.verify import verify
 from tests.long import daily
 
 

@@ -19,11 +19,11 @@ from tamis.engine.backend import DuckDB, Engine, Polars
 from tamis.engine.sources import open_large
 from tamis.errors import CannotMeet, InputError
 from tamis.flow import Settings
-from tamis.publish.verify import verify
 from tamis.scale import writing
 from tamis.scale.search import LargeOutcome, consider_large
 from tamis.scale.writing import publish_large
 from tamis.table import sort_by_content
+from tamis.verification.verify import verify
 from tests.long import daily
 
 

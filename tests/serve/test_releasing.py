@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tamis.errors import InputError
-from tamis.publish.figures import change
+from tamis.figures import change
 from tamis.serve import releasing as module
 from tamis.serve.releasing import SHOWN_ROWS, choices, first_rows, pack, unpack
 

@@ -16,15 +16,15 @@ import pytest
 from tamis.cli.release.run import Request
 from tamis.cli.table_source import TableSource
 from tamis.datasets import stays
-from tamis.publish.check_words import CHECK_WORDS
-from tamis.publish.promises import unique_words
-from tamis.publish.verify import verify
 from tamis.serve import PASSING, SERVED, pages
 from tamis.serve.pages import singling_sets
 from tamis.serve.releasing import learnt_groups
 from tamis.serve.steps import DEMO
 from tamis.settings import Settings
-from tests.publish.conftest import analysis, copy, outcome, published, quick_look
+from tamis.verification.check_words import CHECK_WORDS
+from tamis.verification.promises import unique_words
+from tamis.verification.verify import verify
+from tests.publication.conftest import analysis, copy, outcome, published, quick_look
 from tests.serve.running import Server, serving
 from tests.serve.test_serving import looked_at
 

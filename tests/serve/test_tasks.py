@@ -28,7 +28,7 @@ from tamis.serve.tasks import (
     look,
 )
 from tamis.table import Table
-from tests.publish.conftest import analysis, copy, outcome, published, quick_look
+from tests.publication.conftest import analysis, copy, outcome, published, quick_look
 
 __all__ = ["analysis", "copy", "outcome", "published", "quick_look"]  # fixtures
 

@@ -20,7 +20,7 @@ import pytest
 from tamis.catalogue.methods import METHODS
 from tamis.datasets import patients
 from tests.long import long
-from tests.publish.hard_summaries import HOSTILE
+from tests.publication.hard_summaries import HOSTILE
 from tests.serve.running import Server, serving
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ and thresholds of a rule.
 No count of people from 1 to k - 1 is in it: a figure based on fewer than k people is `None`, and
 class sizes are grouped into bins that are wide enough. The exceptions are the figures of `exposure`
 that anybody can count from the released file: how many rows are unique in it reveals nothing that
-the file itself does not. `tamis.publish.report` refuses what breaks this.
+the file itself does not. `tamis.publication.report` refuses what breaks this.
 
 Where `unit` says "people", people are known, by identifiers or because each row is a person; where
 it says "rows", nobody said who they are, and what a page calls "people" elsewhere are rows.

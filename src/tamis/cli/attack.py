@@ -13,7 +13,7 @@ from tamis.cli.options import command, given_ladders
 from tamis.cli.table_source import TableSource
 from tamis.cli.terminal import console, escape, print_json, print_understood, progress, rich_table
 from tamis.errors import CannotMeet, InputError
-from tamis.publish.figures import percent
+from tamis.figures import percent
 
 if TYPE_CHECKING:
     from tamis.attack.inference import Alter
@@ -112,7 +112,7 @@ def _attack_input(
     )
 
     if Path(release).is_dir():
-        from tamis.publish.layout import NAME, read_json
+        from tamis.verification.layout import NAME, read_json
 
         manifest = read_json(Path(release) / NAME)
         table = published_table(Path(release), manifest)
@@ -145,7 +145,7 @@ def _with_shadow(
     from dataclasses import replace
 
     from tamis.attack.membership import shadow_of_release
-    from tamis.publish.layout import PRIVATE, RECIPE, read_json
+    from tamis.verification.layout import PRIVATE, RECIPE, read_json
 
     kept = folder / PRIVATE / RECIPE
     try:

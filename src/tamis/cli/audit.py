@@ -25,7 +25,7 @@ from tamis.cli.terminal import (
     understood_large,
 )
 from tamis.errors import InputError, TamisWarning, plural
-from tamis.publish.figures import ONE, count_words, percent
+from tamis.figures import ONE, count_words, percent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -15,7 +15,7 @@ from tamis.cli.population import (
 from tamis.cli.table_source import TableSource
 from tamis.cli.terminal import bar, console, escape, print_json, rich_table
 from tamis.errors import InputError, plural
-from tamis.publish.figures import count_words
+from tamis.figures import count_words
 
 if TYPE_CHECKING:
     from rich.table import Table as RichTable
@@ -145,8 +145,8 @@ def _result(found: Coarsened, table: Table) -> dict[str, Any]:
 
 def _write(found: Coarsened, path: Path) -> None:
     """Write the rows without identifiers; what was written is read again and counted first."""
-    from tamis.publish.checks import equals_by_grouping, write_counted
     from tamis.table import only
+    from tamis.verification.checks import equals_by_grouping, write_counted
 
     table = found.table
     leaving = [c for c in table.frame.columns if c not in table.held_back]

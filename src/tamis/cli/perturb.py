@@ -23,9 +23,9 @@ from tamis.cli.options import check_table_file, command
 from tamis.cli.table_source import TableSource
 from tamis.cli.terminal import console, print_json
 from tamis.errors import InputError, TamisWarning, plural
+from tamis.figures import count_words, percent
 from tamis.files import written
 from tamis.options.steps import PERTURBING
-from tamis.publish.figures import count_words, percent
 
 if TYPE_CHECKING:
     import polars as pl
@@ -388,8 +388,8 @@ def _write(altered: Altered, path: Path, before: Callable[[], None]) -> None:
     `before` is called when the table is about to replace the former one: what is beside it changes
     first, so that no table is ever there without its secret, or with that of another.
     """
-    from tamis.publish.checks import equals_by_grouping, write_counted
     from tamis.table import only
+    from tamis.verification.checks import equals_by_grouping, write_counted
 
     def alike(again: pl.DataFrame, people: People) -> int:
         return equals_by_grouping(only(again, altered.known), people)

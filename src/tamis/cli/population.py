@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tamis.cli.table_source import TableSource
 from tamis.cli.terminal import rich_table
 from tamis.errors import InputError
-from tamis.publish.figures import percent
+from tamis.figures import percent
 
 if TYPE_CHECKING:
     from rich.console import Console

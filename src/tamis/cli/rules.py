@@ -22,7 +22,7 @@ from tamis.cli.terminal import (
     rich_table,
 )
 from tamis.errors import InputError, TamisWarning, plural
-from tamis.publish.figures import percent
+from tamis.figures import percent
 
 if TYPE_CHECKING:
     import polars as pl
@@ -87,7 +87,7 @@ def retain(source: TableSource, released: str, as_json: bool, quiet: bool, **opt
     reported as lost.
     """
     from tamis.evaluate.retention import retention
-    from tamis.publish.read_back import published_folder, read_published, value_labels
+    from tamis.publication.read_back import published_folder, read_published, value_labels
 
     original = source.read()
     folder = published_folder(released)
@@ -175,7 +175,7 @@ def _learnt(
     forms: Mapping[str, Coarsening],
 ) -> Prediction | None:
     from tamis.evaluate.prediction import prediction
-    from tamis.publish.read_back import coarsened_like
+    from tamis.publication.read_back import coarsened_like
 
     if options["test"] is None:
         if options["positive"] is not None:

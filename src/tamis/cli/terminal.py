@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from tamis.errors import Onward, Progress, plural
-from tamis.publish.figures import percent
+from tamis.figures import percent
 from tamis.serve import is_served, tell_server
 
 if TYPE_CHECKING:

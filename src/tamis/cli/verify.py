@@ -12,8 +12,8 @@ from tamis.cli.options import command
 
 if TYPE_CHECKING:
     from tamis.engine import EngineName, EngineOptions
-    from tamis.publish.verify import Verified
     from tamis.table import Table
+    from tamis.verification.verify import Verified
 
 
 @command("verify")
@@ -58,11 +58,11 @@ def verify(
 
 def _register(folder: Path, path: str, missing: tuple[str, ...]) -> Table:
     """The register, read as the holder read it where the recipe is here."""
-    from tamis.publish.layout import NAME, PRIVATE, RECIPE, is_folder, read_json
-    from tamis.publish.presence import how_to_read
     from tamis.read import read_table
     from tamis.read.schema import Schema
     from tamis.table import Roles
+    from tamis.verification.layout import NAME, PRIVATE, RECIPE, is_folder, read_json
+    from tamis.verification.presence import how_to_read
 
     private = folder / PRIVATE
     recipe = read_json(private / RECIPE) if is_folder(private) else {}
@@ -82,7 +82,7 @@ def _register(folder: Path, path: str, missing: tuple[str, ...]) -> Table:
 def _verified(
     folder: Path, options: EngineOptions, silent: bool, register: Table | None
 ) -> Verified:
-    from tamis.publish.verify import verify as check
+    from tamis.verification.verify import verify as check
 
     if register is not None:
         return check(folder, register)
@@ -101,7 +101,7 @@ def _verified(
 def _engine_for(folder: Path, options: EngineOptions) -> tuple[EngineName, str]:
     """What counts the rows, and a line that says why where it was not asked for."""
     from tamis.engine import chosen_engine
-    from tamis.publish.layout import NAME, RELEASE, read_json
+    from tamis.verification.layout import NAME, RELEASE, read_json
 
     file = next((f for n in ("csv", "parquet") if (f := folder / RELEASE[n]).is_file()), None)
     if options.engine != "auto" or file is None:

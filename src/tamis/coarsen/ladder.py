@@ -103,7 +103,7 @@ class Form(Protocol):
     """What one of its labels is called: a band, or a group."""
     has_groups: ClassVar[bool]
     """Whether a manifest states its groups with their values; else what `to_dict` says of a level.
-    `tamis.publish.labels` then reads the same words."""
+    `tamis.verification.labels` then reads the same words."""
 
     @classmethod
     def from_dict(cls, description: Mapping[str, Any]) -> Self: ...

@@ -82,7 +82,7 @@ class ReleasedRows:
         return smallest(self.engine, self.cells, self.named(names), self._who(in_people)).k
 
     def counts(self, known: list[str], in_people: bool) -> Counts:
-        """Who is unique, as `tamis.publish.checks` has it, and the number of all."""
+        """Who is unique, as `tamis.verification.checks` has it, and the number of all."""
         engine, cells, who = self.engine, self.cells, self._who(in_people)
         columns, target = self.named(known), self.columns[self.target]
         groups, of, members = alike_counts(engine, cells, columns, target, who)

@@ -19,7 +19,7 @@ from tamis.coarsen.value_groups import CommonValues, ValueGroups, listed_text, p
 from tamis.engine.backend import Frame
 from tamis.engine.cells import ROWS, count_cells
 from tamis.engine.large_table import LargeTable
-from tamis.publish.manifest import stated_of
+from tamis.publication.manifest import stated_of
 from tamis.release import Coarsening
 
 VALUE, LABEL = "value", "label"

@@ -1,9 +1,9 @@
-"""A published folder whose rows an engine counts: every check of `tamis.publish.verify`.
+"""A published folder whose rows an engine counts: every check of `tamis.verification.verify`.
 
 The file is read once, in parts: each part is compared with the manifest, and goes to the scratch
 folder together with the people of its rows, where the holder's part has them. What is promised and
 who is unique is counted from there. Of groups of people alike the engine counts the sensitive
-values; what they reach is then found by the definitions of `tamis.publish.secret_groups`, some
+values; what they reach is then found by the definitions of `tamis.verification.secret_groups`, some
 groups at a time.
 """
 
@@ -36,29 +36,29 @@ from tamis.engine.released import ALL, ReleasedRows, counted_average_risk
 from tamis.errors import CannotMeet
 from tamis.files import open_plain_file
 from tamis.formulas import undone
-from tamis.publish.checks import Counts, target_column, wrong_exposure_by
-from tamis.publish.form import with_types, wrong_parts
-from tamis.publish.layout import (
+from tamis.read.identifiers import content_of
+from tamis.read.keys import LEAST, NEARLY, NEARLY_TEXTS, UNIQUE
+from tamis.read.names import named_by_header
+from tamis.stated import STATED, SecretGroup, reached_by_groups, worst_figure
+from tamis.table_file import raw_parts
+from tamis.verification.checks import Counts, target_column, wrong_exposure_by
+from tamis.verification.form import with_types, wrong_parts
+from tamis.verification.layout import (
     HEADERS,
     PEOPLE,
     PRIVATE,
     SECRETS,
     is_folder,
 )
-from tamis.publish.people import DIGITS, wrong_people_by
-from tamis.publish.presence import Recounted
-from tamis.publish.secret_groups import (
+from tamis.verification.people import DIGITS, wrong_people_by
+from tamis.verification.presence import Recounted
+from tamis.verification.secret_groups import (
     check_columns,
     private_entries,
     wrong_secret_groups_by,
 )
-from tamis.publish.verify import Verified, open_columns, stated_columns, verify_by
-from tamis.publish.written_cells import BOUNDS, wrong_ladders, wrong_rows, wrong_schema
-from tamis.read.identifiers import content_of
-from tamis.read.keys import LEAST, NEARLY, NEARLY_TEXTS, UNIQUE
-from tamis.read.names import named_by_header
-from tamis.stated import STATED, SecretGroup, reached_by_groups, worst_figure
-from tamis.table_file import raw_parts
+from tamis.verification.verify import Verified, open_columns, stated_columns, verify_by
+from tamis.verification.written_cells import BOUNDS, wrong_ladders, wrong_rows, wrong_schema
 
 SECRET = "secret"
 """A column that is added: the sensitive values."""

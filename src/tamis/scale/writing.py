@@ -24,25 +24,25 @@ from tamis.engine.cells import count_cells
 from tamis.engine.large_table import HASH, LargeTable, content_text
 from tamis.engine.released import ReleasedRows
 from tamis.errors import InputError
-from tamis.publish.bundle import recipe, write_private, write_shared, written_release
-from tamis.publish.layout import (
-    HEADERS,
-    PEOPLE,
-    PRIVATE,
-    RELEASE,
-    SECRETS,
-)
-from tamis.publish.manifest import Bound, ReleaseFile, manifest, with_bounds
-from tamis.publish.promises import not_promised
-from tamis.publish.secret_groups import numbered_secrets
-from tamis.publish.summarise import AGAIN, summarise
-from tamis.publish.verify import verify
+from tamis.publication.bundle import recipe, write_private, write_shared, written_release
+from tamis.publication.manifest import Bound, ReleaseFile, manifest, with_bounds
+from tamis.publication.summarise import AGAIN, summarise
 from tamis.require.counts import ClassCounts
 from tamis.scale.coarse import plain_kind
 from tamis.scale.search import LargeOutcome
 from tamis.scale.verifying import other_engine, verify_large
 from tamis.table_file import Format, write_parts
 from tamis.unique_counts import ExposureFacts
+from tamis.verification.layout import (
+    HEADERS,
+    PEOPLE,
+    PRIVATE,
+    RELEASE,
+    SECRETS,
+)
+from tamis.verification.promises import not_promised
+from tamis.verification.secret_groups import numbered_secrets
+from tamis.verification.verify import verify
 
 PERSON, KEY = "person", "key"
 _DIGITS = 14

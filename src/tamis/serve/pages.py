@@ -15,10 +15,10 @@ from markupsafe import Markup
 from starlette.responses import HTMLResponse, Response
 
 from tamis.errors import plural
-from tamis.publish.check_words import CHECK_WORDS
-from tamis.publish.figures import percent
-from tamis.publish.page import csp_hash, legible, template_text, templates
+from tamis.figures import percent
+from tamis.publication.page import csp_hash, legible, template_text, templates
 from tamis.serve.fields import as_typed
+from tamis.verification.check_words import CHECK_WORDS
 
 STEPS = (
     ("columns", "Columns"),
@@ -119,7 +119,9 @@ def _shown(value: Any) -> Any:
 @cache
 def _style() -> str:
     """That of the report, then what only these pages have."""
-    return template_text("tamis.publish", "report.css") + template_text("tamis.serve", "serve.css")
+    return template_text("tamis.publication", "report.css") + template_text(
+        "tamis.serve", "serve.css"
+    )
 
 
 @cache

@@ -25,8 +25,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
 
 from tamis.errors import InputError
-from tamis.publish.figures import change, percent
-from tamis.publish.layout import NAME, PRIVATE, RELEASE, REPORT
+from tamis.figures import change, percent
 from tamis.serve.access import PostedForm, file_name, receive_file
 from tamis.serve.app_state import AppState, default_out
 from tamis.serve.pages import report_page
@@ -43,6 +42,7 @@ from tamis.serve.steps import (
     work_page,
 )
 from tamis.serve.work import Work
+from tamis.verification.layout import NAME, PRIVATE, RELEASE, REPORT
 
 SHOWN_ROWS = 8
 PUBLIC = (NAME, REPORT, *RELEASE.values())

@@ -23,14 +23,14 @@ from tamis.catalogue.formats import SPARSE
 from tamis.datasets import stays
 from tamis.errors import InputError, TamisError, TamisWarning
 from tamis.files import written
-from tamis.publish.bundle import refuse_existing, written_release
-from tamis.publish.layout import NAME, read_json
-from tamis.publish.promises import exposure_words, unique_words
-from tamis.publish.verify import verify
+from tamis.publication.bundle import refuse_existing, written_release
 from tamis.read import format_of, read_table
 from tamis.read.guesses import ColumnGuess, guess_columns
 from tamis.serve.project import shown_of
 from tamis.table import Table, bare
+from tamis.verification.layout import NAME, read_json
+from tamis.verification.promises import exposure_words, unique_words
+from tamis.verification.verify import verify
 
 if TYPE_CHECKING:
     from tamis.flow import Outcome

@@ -154,7 +154,7 @@ def demo(out: str | None, rows: int, force: bool, seed: int, as_json: bool, quie
     from tamis.cli.terminal import print_noticed, print_understood
     from tamis.datasets import stays
     from tamis.flow import Settings
-    from tamis.publish.bundle import refuse_existing
+    from tamis.publication.bundle import refuse_existing
 
     folder = fresh() if out is None else Path(out)
     refuse_existing(folder, force)

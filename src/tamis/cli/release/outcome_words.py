@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tamis.cli.terminal import console, escape, print_json
 from tamis.errors import plural
-from tamis.publish.figures import percent
+from tamis.figures import percent
 
 if TYPE_CHECKING:
     from tamis.analyse import Analysis
@@ -32,8 +32,8 @@ def print_outcome(
     """What was released, what is promised, and where the report is; `more` is added to the JSON."""
     if as_json:
         from tamis.analyse.records import as_plain
-        from tamis.publish.bundle import recipe_forms
-        from tamis.publish.layout import NAME, read_json
+        from tamis.publication.bundle import recipe_forms
+        from tamis.verification.layout import NAME, read_json
 
         print_json(
             {
@@ -230,7 +230,7 @@ def _left_out(outcome: Outcome, analysis: Analysis) -> list[str]:
 
 
 def _alone(outcome: Outcome, analysis: Analysis) -> list[str]:
-    from tamis.publish.promises import alike_words, everything_words, exposure_words
+    from tamis.verification.promises import alike_words, everything_words, exposure_words
 
     found, secret = analysis.exposure, analysis.same_sensitive
     if found is None:
@@ -263,7 +263,7 @@ def _diverse(outcome: Outcome) -> list[str]:
 
 def _unique(analysis: Analysis) -> list[str]:
     """The count of people who are like nobody else, before anything that sounds safe."""
-    from tamis.publish.promises import everything_words
+    from tamis.verification.promises import everything_words
 
     found = analysis.exposure
     if found is None or not _is_mostly_unique(found):

@@ -29,8 +29,8 @@ from tamis.cli.table_source import (
 )
 from tamis.cli.terminal import console, print_json, print_large, print_understood, progress
 from tamis.errors import CannotMeet, InputError, TamisError, listed, plural
+from tamis.figures import percent
 from tamis.files import scratch_folder
-from tamis.publish.figures import percent
 from tamis.serve import end_with_server, is_passing, is_served, tell_server
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ class Request:
 
 def run_release(asked: Request) -> None:
     """Read, consider, publish, report."""
-    from tamis.publish.bundle import refuse_existing
+    from tamis.publication.bundle import refuse_existing
 
     end_with_server()
     refuse_existing(asked.out, asked.force)
@@ -193,7 +193,7 @@ def _spending(asked: Request) -> Iterator[Spending | None]:
 
 def _budgets(folders: Iterable[str]) -> dict[str, dict[str, Any]]:
     """What earlier releases of synthetic rows cost, by their folders."""
-    from tamis.publish.verify import verify
+    from tamis.verification.verify import verify
 
     manifests = {absolute(folder): verify(folder).manifest for folder in folders}
     return {folder: said["budget"] for folder, said in manifests.items() if said.get("budget")}
@@ -215,7 +215,7 @@ def make(
     """Consider, analyse and publish, saying what is being done."""
     from tamis.analyse import analyse
     from tamis.flow import consider
-    from tamis.publish.bundle import publish
+    from tamis.publication.bundle import publish
 
     handed = _handed(table, origin.get("beside", ()), binary)
     with progress(watched) as say:
@@ -244,7 +244,7 @@ def _handed(
 ) -> EarlierReleases | None:
     """What the releases in these folders told, each as published."""
     from tamis.attack.earlier_releases import EarlierReleases
-    from tamis.publish.read_back import read_earlier
+    from tamis.publication.read_back import read_earlier
     from tamis.table import Table
 
     if not (releases := [read_earlier(Path(folder)) for folder in folders]):
@@ -258,7 +258,7 @@ def _handed(
 
 def draft_others(outcome: Outcome, first: Path, origin: Mapping[str, Any]) -> None:
     """Publish more releases of the same comparison, each as ``{"take": NAME, "out": DIR}`` asks."""
-    from tamis.publish.bundle import publish
+    from tamis.publication.bundle import publish
     from tamis.serve.tasks import write_shown
 
     write_shown(outcome, first)
@@ -278,7 +278,7 @@ def draft_others(outcome: Outcome, first: Path, origin: Mapping[str, Any]) -> No
 def release_large(asked: Request, options: EngineOptions, name: EngineName) -> None:
     """Search on a sample, count all rows, publish, report."""
     from tamis.engine import running
-    from tamis.publish.bundle import refuse_existing
+    from tamis.publication.bundle import refuse_existing
     from tamis.scale.search import consider_large
     from tamis.scale.writing import publish_large
 
@@ -303,7 +303,7 @@ def release_pairs(asked: Request, options: EngineOptions, name: EngineName) -> N
     from tamis.analyse import analyse
     from tamis.engine import running
     from tamis.flow import consider
-    from tamis.publish.bundle import publish, refuse_existing
+    from tamis.publication.bundle import publish, refuse_existing
     from tamis.scale.records import compared_records
 
     source, settings = asked.source, asked.settings
@@ -345,8 +345,8 @@ def _large_origin(source: TableSource, name: str, options: EngineOptions) -> dic
 
 
 def _print_large(found: LargeOutcome, out: Path, as_json: bool) -> None:
-    from tamis.publish.bundle import read_recipe, recipe_forms
-    from tamis.publish.layout import NAME, read_json
+    from tamis.publication.bundle import read_recipe, recipe_forms
+    from tamis.verification.layout import NAME, read_json
 
     release = found.outcome.release
     manifest = read_json(out / NAME)
@@ -399,7 +399,7 @@ def again_from(
     folder: str, table: str | None, out: str | None, force: bool, as_json: bool, quiet: bool
 ) -> None:
     """Make the release of a folder again, and compare the bytes."""
-    from tamis.publish.bundle import differing, read_recipe, refuse_existing
+    from tamis.publication.bundle import differing, read_recipe, refuse_existing
 
     if out is not None:
         refuse_existing(Path(out), force)

@@ -18,7 +18,7 @@ from tamis.cli.terminal import (
     rich_table,
 )
 from tamis.errors import InputError, plural
-from tamis.publish.figures import change, percent
+from tamis.figures import change, percent
 
 if TYPE_CHECKING:
     from tamis.rank.sensitivity import Stability

@@ -10,7 +10,7 @@ from tamis.cli.options import check_table_file, command
 from tamis.cli.table_source import TableSource
 from tamis.cli.terminal import console, escape, print_json, progress, rich_table
 from tamis.errors import InputError, plural
-from tamis.publish.figures import count_words, percent
+from tamis.figures import count_words, percent
 
 if TYPE_CHECKING:
     import polars as pl
@@ -88,7 +88,7 @@ def _alike(records: BinaryTable, known: list[str], chosen: Selection) -> int | N
     """How many are alike in what is chosen of named columns; `None` where none of them is."""
     import polars as pl
 
-    from tamis.publish.checks import equals_by_grouping
+    from tamis.verification.checks import equals_by_grouping
 
     named = set(known)
     shown = [c for c in chosen.features if records.features[c] in named]
@@ -208,8 +208,8 @@ def _write(
     records: BinaryTable, chosen: Selection, k: int, options: dict[str, Any], output: Path
 ) -> None:
     """Write the projected table, read it again and measure it before it gets its name."""
-    from tamis.publish.checks import containment_by_bitmaps, equals_by_grouping, write_counted
     from tamis.table import only
+    from tamis.verification.checks import containment_by_bitmaps, equals_by_grouping, write_counted
 
     measure = containment_by_bitmaps if options["privacy"] == "containment" else equals_by_grouping
 

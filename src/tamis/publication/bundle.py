@@ -1,0 +1,453 @@
+"""`publish`: the chosen release as a folder to share, with a part that the holder keeps.
+
+::
+
+    DIR/
+    ├── release.csv       the rows (or release.parquet, release.long.csv, release.svm)
+    ├── manifest.json     what is promised about them, and what is not
+    ├── report.html       the same for people to read
+    └── private/          never shared, mode 0700
+        ├── report.html   everything that was compared
+        ├── scorecard.json
+        ├── summary.json  what both reports are made of
+        ├── recipe.json   what is needed to reproduce the same bytes
+        ├── people.csv    the person of each released row, where people have several
+        ├── rows.csv      names of the released rows, by which a later release finds the same people
+        └── secrets.csv   a number for each row's sensitive value, where l or t was asked for
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from tamis import files
+from tamis.analyse import Analysis, analyse
+from tamis.attack.row_names import RowNames
+from tamis.binary.records import is_binary
+from tamis.catalogue.methods import RECORDED
+from tamis.errors import CannotMeet, InputError, listed
+from tamis.flow import Outcome
+from tamis.left_out import left_out_numbers
+from tamis.people import People
+from tamis.publication.manifest import ReleaseFile, manifest, stated, versions, with_bounds
+from tamis.publication.report import render
+from tamis.publication.summarise import summarise
+from tamis.read.keys import refuse_left_identifiers
+from tamis.release import Release
+from tamis.statistical_file import texts_of
+from tamis.table import ColumnText, Dictionary, Table
+from tamis.table_file import FEATURE, ROW, classes_of, read_release, write_release
+from tamis.unique_counts import ExposureFacts
+from tamis.verification.checks import measure
+from tamis.verification.kept_names import write_names
+from tamis.verification.layout import (
+    NAME,
+    NAMES,
+    PEOPLE,
+    PRIVATE,
+    RECIPE,
+    RELEASE,
+    REPORT,
+    SECRETS,
+    digest,
+    is_folder,
+    read_json,
+    strangers,
+    write_json,
+)
+from tamis.verification.people import (
+    arrange_names,
+    arrange_private,
+    arranged,
+    promises_in_people,
+    write_numbers,
+)
+from tamis.verification.presence import (
+    counted_shares,
+    kept_presence,
+    out_of_bounds,
+    presence_entry,
+    unmet_words,
+)
+from tamis.verification.promises import not_promised, not_promised_of_drawn
+from tamis.verification.secret_groups import (
+    Recount,
+    Secrets,
+    numbered_secrets,
+    with_measures,
+)
+from tamis.verification.shape import in_place
+from tamis.verification.verify import verify
+
+RECIPE_VERSION = 1
+MANY = 200
+"""With more columns than this, sparse records are released as a long file by default."""
+
+
+def recipe(
+    outcome: Outcome,
+    draft: Path,
+    origin: dict[str, Any],
+    date: str,
+    diverse: Sequence[dict[str, Any]] = (),
+) -> dict[str, Any]:
+    """What was asked for, for which table, and what came out."""
+    release, roles = outcome.release, outcome.table.roles
+    suppressed = left_out_numbers(release)
+    public = sorted(path for path in draft.iterdir() if path.is_file())
+    return {
+        "recipe_version": RECIPE_VERSION,
+        "date": date,
+        "origin": origin,
+        "settings": outcome.settings.to_dict(),
+        "release": release.name,
+        "method": release.recipe.method,
+        "public": dict(release.recipe.public),
+        "private": {"seed": outcome.settings.seed, **release.recipe.private},
+        "forms": recipe_forms(release),
+        "identifiers": list(roles.identifiers),
+        "quasi": None if roles.quasi is None else list(roles.quasi),
+        "sensitive": outcome.table.sensitive,
+        "diversity": [] if outcome.table.sensitive == outcome.table.target else list(diverse),
+        "target": outcome.table.target,
+        **({} if suppressed is None else {"suppressed": suppressed}),
+        "sha256": {path.name: digest(path) for path in public},
+        "versions": versions(),
+    }
+
+
+def recipe_forms(release: Release) -> dict[str, dict[str, Any]]:
+    """The coarser forms of a release, as plain values."""
+    return {
+        name: {"level": form.level, "ladder": dict(form.ladder)}
+        for name, form in release.forms.items()
+    }
+
+
+def read_recipe(folder: str | Path) -> dict[str, Any]:
+    """The private recipe of a published folder."""
+    path = Path(folder) / PRIVATE / RECIPE
+    if not path.is_file():
+        raise InputError(
+            f"{folder} has no private/recipe.json; only the holder's own folder can be reproduced"
+        )
+    content: dict[str, Any] = read_json(path)
+    if content.get("recipe_version") != RECIPE_VERSION:
+        raise InputError(f"{path} does not have the version this tamis reads ({RECIPE_VERSION})")
+    return content
+
+
+def differing(one: str | Path, other: str | Path) -> list[str]:
+    """Shared files whose bytes differ between two folders."""
+    first, second = (read_recipe(folder)["sha256"] for folder in (one, other))
+    return sorted(name for name in {*first, *second} if first.get(name) != second.get(name))
+
+
+def publish(
+    outcome: Outcome,
+    out: str | Path,
+    *,
+    analysis: Analysis | None = None,
+    force: bool = False,
+    origin: Mapping[str, Any] | None = None,
+    date: str | None = None,
+) -> Path:
+    """Write the chosen release, whole or not at all, and verify it before it gets its name.
+
+    Parameters
+    ----------
+    outcome : Outcome
+        From `tamis.flow.consider`.
+    out : path
+        The folder to create.
+    analysis : Analysis, optional
+        What `tamis.analyse` finds in the outcome; `None`: it is asked first, which trains models.
+        Writing trains none.
+    force : bool
+        Replace an earlier release of that name, once the new one is complete.
+    origin : mapping, optional
+        How the table was read, kept in the private recipe.
+    date : str, optional
+        The date to put in the manifest; `None`: today.
+
+    Returns
+    -------
+    Path
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from tamis.datasets import patients
+    >>> from tamis.flow import Settings, consider
+    >>> settings = Settings(methods={"containment": {"ks": [20], "utilities": ["difference"]}})
+    >>> outcome = consider(patients(rows=400), settings)
+    >>> with TemporaryDirectory() as folder:
+    ...     made = publish(outcome, Path(folder) / "out")
+    ...     sorted(path.name for path in made.iterdir())
+    ['manifest.json', 'private', 'release.csv', 'report.html']
+    """
+    out = Path(out)
+    date = date or datetime.now(UTC).date().isoformat()
+    if outcome.release.kept is not None and outcome.release.unaltered is None:
+        refuse_left_identifiers(outcome.release.table)
+    found = analyse(outcome) if analysis is None else analysis
+    with written_release(out, force=force) as draft:
+        _write(outcome, found, draft, date, dict(origin or {}))
+        verify(draft, _register(outcome))
+    return out
+
+
+def _write(
+    outcome: Outcome, analysis: Analysis, draft: Path, date: str, origin: dict[str, Any]
+) -> None:
+    release, (file, back) = outcome.release, _write_rows(outcome, draft)
+    content = manifest(
+        outcome.decision.chosen,
+        file,
+        analysis,
+        measured=_measured(outcome, back),
+        not_promised=_not_promised(outcome, analysis.exposure),
+        date=date,
+    )
+    people, numbered = arrange_private(release, _secrets(outcome))
+    content["promises"] = promises_in_people(content["promises"], back, people, release.unit)
+    secrets, diverse = _diverse(outcome, back, people, numbered)
+    stated_of_groups = [*_risks(outcome, back, people), *(diverse if secrets is None else ())]
+    if stated_of_groups:
+        content["diversity"] = stated_of_groups
+    if outcome.engine is not None:
+        content["engine"] = dict(outcome.engine)
+    presence = _presence(outcome, back, content, people)
+    private_only = [] if secrets is None else diverse
+    summary = summarise(outcome, analysis, content, origin, private_only)
+    write_shared(draft, content, summary)
+    private = draft / PRIVATE
+    private.mkdir(mode=0o700)
+    if not people.each_row:
+        write_numbers(private / PEOPLE, people.codes)
+    if secrets is not None:
+        write_numbers(private / SECRETS, secrets)
+    how = recipe(outcome, draft, origin, date, diverse) | presence
+    how |= _write_names(outcome, private)
+    write_private(private, outcome, summary, how)
+
+
+def _write_names(outcome: Outcome, private: Path) -> dict[str, Any]:
+    """Keep names of the released rows; what they are made of is for the recipe."""
+    if outcome.release.is_drawn:
+        return {}
+    found = RowNames.of(outcome.table)
+    write_names(private / NAMES, arrange_names(outcome.release, found.names))
+    return {"named_by": {kind: list(columns) for kind, columns in found.columns.items()}}
+
+
+def _write_rows(outcome: Outcome, draft: Path) -> tuple[ReleaseFile, pl.DataFrame]:
+    """Write the rows; with them, what is read back from the file."""
+    release, settings, table = outcome.release, outcome.settings, outcome.table
+    format = format_for(settings.format, release.table)
+    file = draft / RELEASE[format]
+    frame, bounds = with_bounds(
+        arranged(release.table), release.forms if format == "parquet" else {}
+    )
+    said = texts_of(frame, written_dictionary(outcome))
+    write_release(frame, file, format, said)
+    back = read_release(file, format, frame.columns, classes_of(frame))
+    coarser = {
+        name: stated(form, release.cells(table.frame[name]), settings.k, release.people)
+        for name, form in release.forms.items()
+    }
+    return ReleaseFile(file, format, frame, bounds, coarser, said, table.target_bins), back
+
+
+def written_dictionary(outcome: Outcome) -> Dictionary:
+    """Questions of all columns, and the codes of those that are released in their own values."""
+    forms = outcome.release.forms
+    return {
+        name: ColumnText(said.question) if name in forms else said
+        for name, said in outcome.table.dictionary.items()
+    }
+
+
+def format_for(wanted: str, table: Table) -> str:
+    """The format to write a release in; an error where it cannot hold the columns.
+
+    >>> from tamis import Roles
+    >>> ages = Table(pl.DataFrame({"age": [31, 47], "ill": ["no", "yes"]}), Roles(target="ill"))
+    >>> format_for("auto", ages)
+    'csv'
+    """
+    sparse = len(table.features) > MANY and is_binary(table)
+    format = ("long" if sparse else "csv") if wanted == "auto" else wanted
+    if format not in ("long", "svm"):
+        return format
+    if not is_binary(table):
+        raise InputError(
+            f"--output-format {format} is for columns of 0 and 1, and the chosen release has "
+            "others; choose --output-format csv or parquet"
+        )
+    if format == "long" and table.target in (ROW, FEATURE):
+        raise InputError(
+            f"a long file has columns {ROW} and {FEATURE}, and the target has the same name; "
+            "choose another --output-format, or rename the target"
+        )
+    return format
+
+
+def write_shared(draft: Path, content: dict[str, Any], summary: Analysis) -> None:
+    """The report for recipients, and the manifest, which then states the hash of that report."""
+    report = draft / REPORT
+    report.write_text(render(summary, "recipient"), encoding="utf-8")
+    content["report"] = {"name": report.name, "sha256": digest(report)}
+    write_json(draft / NAME, in_place(content))
+
+
+def write_private(private: Path, outcome: Outcome, summary: Analysis, how: dict[str, Any]) -> None:
+    """The holder's part: the full report, all that was found, and the recipe; for nobody else."""
+    (private / REPORT).write_text(render(summary, "holder"), encoding="utf-8")
+    write_json(private / "summary.json", summary.to_dict("holder"))
+    write_json(private / "scorecard.json", outcome.decision.scorecard.to_dict())
+    write_json(private / RECIPE, how)
+    for path in private.iterdir():
+        path.chmod(0o600)
+
+
+def _secrets(outcome: Outcome) -> Secrets | None:
+    """The sensitive values of the released rows by number, where something is asked about them."""
+    release = outcome.release
+    if release.is_drawn or not outcome.settings.requirements.of_secrets:
+        return None
+    return numbered_secrets(release.cells(outcome.table.frame[outcome.evaluator.sensitive]))
+
+
+def _diverse(
+    outcome: Outcome, written: pl.DataFrame, people: People, secrets: Secrets | None
+) -> tuple[Secrets | None, list[dict[str, Any]]]:
+    """What l and t the written file reaches; with the secrets, where these are not in it."""
+    release, settings, table = outcome.release, outcome.settings, outcome.table
+    if secrets is None:
+        return None, []
+    column = table.frame.get_column(outcome.evaluator.sensitive)
+    numeric, known = column.dtype.is_numeric(), release.table.quasi
+    asked = settings.requirements.about_secrets.about(known, column.name, number=numeric)
+    entries = asked.to_dicts(table.unit)
+    public = column.name == table.target
+    recount: Recount = "file" if public and people.each_row else "private"
+    return None if public else secrets, with_measures(entries, written, secrets, people, recount)
+
+
+def _risks(outcome: Outcome, written: pl.DataFrame, people: People) -> list[dict[str, Any]]:
+    """What the written file reaches of limits on the risk; anybody may know it."""
+    release, unit = outcome.release, outcome.table.unit
+    asked = outcome.settings.requirements.of_risks.about(release.table.quasi, None, number=False)
+    entries = asked.to_dicts(unit)
+    none = np.zeros(written.height, dtype=np.int64)
+    return with_measures(entries, written, none, people, "file" if people.each_row else "private")
+
+
+def _register(outcome: Outcome) -> Table | None:
+    """Everybody, where something is claimed about which of them are in the table."""
+    asked = outcome.settings.delta_presence is not None and outcome.population is not None
+    return outcome.population.register if asked and outcome.population else None
+
+
+def _presence(
+    outcome: Outcome, written: pl.DataFrame, content: dict[str, Any], people: People
+) -> dict[str, Any]:
+    """State which people of a register may be in the table; what was measured is for the recipe."""
+    release, register = outcome.release, _register(outcome)
+    bounds = outcome.settings.delta_presence
+    if register is None or bounds is None or outcome.population is None:
+        return {}
+    altered, known = release.unaltered is not None, release.table.quasi
+    content["presence"] = presence_entry(bounds, known, release.unit, altered)
+    if altered:
+        found: Any = outcome.population.presence_of(release)
+    else:
+        found = counted_shares(written, content, recipe_forms(release), register, people)
+        if out_of_bounds(content["presence"], found):
+            raise CannotMeet(unmet_words(found))
+    return {"presence": kept_presence(found, known, register)}
+
+
+def _not_promised(outcome: Outcome, alone: ExposureFacts | None) -> list[str]:
+    decision, settings = outcome.decision, outcome.settings
+    release = decision.chosen.release
+    if alone is None:
+        # How many were drawn was requested; how many met the limits would reveal something.
+        drawn = [row for row in decision.scorecard.candidates if row.release.is_drawn]
+        unit = release.recipe.public["budget"].get("unit", "row")
+        return not_promised_of_drawn(len(drawn), limited=len(settings.limits) > 1, unit=unit)
+    wanted = max((promise.k for promise in release.promises), default=1)
+    return not_promised(
+        [promise.to_dict(outcome.table.unit) for promise in release.promises],
+        outcome.table.unit,
+        alone=(alone["everything"]["k"] or 0) < wanted,
+        sensitive_released=outcome.table.sensitive == outcome.table.target,
+        caveat=RECORDED[release.recipe.method].caveat,
+        several=not release.people.each_row,
+        suppressed=release.kept is not None,
+        diverse=settings.requirements.of_secrets
+        and outcome.table.sensitive == outcome.table.target,
+    )
+
+
+def _measured(outcome: Outcome, read: pl.DataFrame) -> list[int]:
+    """What the written file reaches for each promise; an error where one does not hold."""
+    values = []
+    for promise in outcome.release.promises:
+        value = measure(promise.to_dict("rows"), read)
+        if value < promise.k:
+            raise CannotMeet(
+                f"the written file has {promise.key} {value}, below {promise.k}; nothing was "
+                "published"
+            )
+        values.append(value)
+    return values
+
+
+def refuse_existing(out: Path, force: bool) -> None:
+    """An error where `out` cannot be written; `force` lets only an earlier release be replaced."""
+    files.check_place(out, folder=True)
+    _refuse(out, force)
+
+
+@contextmanager
+def written_release(out: Path, *, force: bool) -> Iterator[Path]:
+    """A draft beside `out` that takes its name when the block ends without an error.
+
+    What was there before stays until the draft is complete; if anything interrupts the block, it
+    is left untouched and the draft is removed. With `force`, an earlier release may be replaced.
+    """
+    with files.written_folder(out, lambda: _refuse(out, force)) as draft:
+        yield draft
+
+
+def _refuse(out: Path, force: bool) -> None:
+    if not os.path.lexists(out):
+        return
+    if not force:
+        raise InputError(f"{out} already exists; pass --force to replace it, or another --out")
+    if not is_folder(out):
+        raise InputError(f"{out} is not a folder, so --force does not replace it")
+    try:
+        if not any(out.iterdir()):
+            return
+        if odd := strangers(out):
+            raise InputError(
+                f"{out} contains {listed(odd)}, which is not part of a release, so --force does "
+                "not replace it; move that elsewhere, or choose another --out"
+            )
+        verify(out)
+    except (CannotMeet, OSError) as error:
+        raise InputError(
+            f"{out} is not a release as tamis wrote it, so --force does not replace it; move it "
+            f"elsewhere, or choose another --out ({error})"
+        ) from None

@@ -1,0 +1,387 @@
+"""An analysis, checked for what a report needs, as one self-contained page."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, get_args
+
+from jinja2 import Environment
+from markupsafe import Markup
+
+from tamis import figures
+from tamis.analyse import Analysis
+from tamis.analyse.attack_shares import AttackerRate
+from tamis.analyse.column_fates import KEPT_FATES, ColumnFate, ColumnShares
+from tamis.analyse.crowds import ClassBin
+from tamis.analyse.guessed_columns import GroupFacts
+from tamis.analyse.kept_told import WaveFacts
+from tamis.analyse.records import Audience, as_plain
+from tamis.catalogue.choices import CHOICES
+from tamis.errors import InputError, listed, plural
+from tamis.publication.page import csp_hash, legible, template_text, templates
+from tamis.publication.report_parts import (
+    SHOWN_CHIPS,
+    SHOWN_FIRST,
+    SHOWN_LOST,
+    ColumnGroup,
+    Finalist,
+    HundredRow,
+    LookRow,
+    SuccessRates,
+    Track,
+    alike,
+    bar_length,
+    beside,
+    class_bins,
+    column_groups,
+    counts,
+    finalists,
+    held,
+    hundred_rows,
+    kept,
+    look_rows,
+    rule_words,
+    rules_words,
+    strongest,
+    target_is_secret,
+    tracks,
+    unit_of_shares,
+    usefulness,
+)
+from tamis.table import Unit
+
+SCRIPTS = (
+    "evaluation.js",
+    "svg.js",
+    "picture.js",
+    "plot.js",
+    "plane.js",
+    "weights_patches.js",
+    "weights_map.js",
+    "ranking.js",
+    "telling.js",
+    "caution.js",
+    "rungs.js",
+    "find_column.js",
+    "report.js",
+)
+"""Joined in this order to make one script."""
+COUNTED = ("k", "unique", "members")
+"""Figures of exposure that count people."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """What the templates show, each under the name that they know it by."""
+
+    summary: Analysis
+    full: bool
+    """Whether it is the holder's page."""
+    style: Markup
+    script: Markup | None
+    policy: str
+    data: Markup
+    """What the script reads."""
+    kept: list[ColumnFate]
+    held: list[ColumnFate]
+    leaving_groups: list[ColumnGroup]
+    staying_groups: list[ColumnGroup]
+    look: list[LookRow]
+    hundred: list[HundredRow]
+    hundred_people: int
+    finalists: list[Finalist]
+    adds: bool
+    """Whether it is known what columns add to others."""
+    held_back: int | None
+    unlisted: int
+    waves: tuple[WaveFacts, ...]
+    finds: bool
+    useful: SuccessRates | None
+    strongest: AttackerRate | None
+    tracks: list[tuple[AttackerRate, Track]]
+    ticks: list[tuple[str, str]]
+    unit: Unit
+    judged: Unit
+    """What shares of held-out rows are about."""
+    bins: list[ClassBin]
+    most_people: int
+    alike: list[str]
+
+
+def render(analysis: Analysis, audience: Audience = "holder") -> str:
+    """Make the page of an analysis, which is checked first.
+
+    It is the holder's full, interactive page, or the short one to share, which says only how many
+    columns were held back, and has no script. It loads nothing and runs only its own script.
+    """
+    if audience not in get_args(Audience):
+        raise InputError(f"audience is one of {', '.join(get_args(Audience))}, got {audience!r}")
+    page = page_of(checked(analysis), audience)
+    return _environment().get_template("report.html.j2").render(vars(page))
+
+
+def page_of(analysis: Analysis, audience: Audience) -> Page:
+    """What an audience is shown, with every text legible."""
+    full = audience == "holder"
+    shown: Analysis = legible(analysis.seen_by(audience))
+    style, script = template_text("tamis.publication", "report.css"), _script() if full else None
+    marks, ticks = tracks(shown.attackers)
+    leaving, staying = kept(shown.columns), held(shown.columns)
+    look, judged, bins = shown.close_look, unit_of_shares(shown), class_bins(shown)
+    return Page(
+        summary=shown,
+        full=full,
+        style=Markup(style),
+        script=None if script is None else Markup(script),
+        policy=_policy(style, script),
+        data=_json_block(_explored(shown) if full else None),
+        kept=leaving,
+        held=staying,
+        leaving_groups=column_groups(leaving),
+        staying_groups=column_groups(staying),
+        look=look_rows(look, judged, shown.k) if look else [],
+        hundred=hundred_rows(shown.of_hundred, shown.k, target_is_secret(shown)),
+        hundred_people=max((each.people for each in shown.of_hundred), default=0),
+        finalists=finalists(shown),
+        adds=any(c.shares and c.shares.teaches_beyond for c in shown.columns),
+        held_back=_held_back(analysis, full),
+        unlisted=shown.table.unlisted,
+        waves=shown.bits.waves if shown.bits else (),
+        finds=full and _finds(shown),
+        useful=usefulness(shown),
+        strongest=strongest(shown.attackers),
+        tracks=list(zip(shown.attackers, marks)),
+        ticks=ticks,
+        unit=shown.unit,
+        judged=judged,
+        bins=bins,
+        most_people=max((n for b in bins for n in counts(b, shown)), default=0),
+        alike=alike(shown),
+    )
+
+
+def _held_back(summary: Analysis, full: bool) -> int | None:
+    """How many columns were held back; for synthetic rows not even that may be shown."""
+    if summary.budget is not None and not full:
+        return None
+    return summary.held_back
+
+
+def _finds(summary: Analysis) -> bool:
+    """Whether columns are too many to find one by looking."""
+    return len(summary.columns) > SHOWN_FIRST * 4
+
+
+def _explored(summary: Analysis) -> dict[str, Any]:
+    """What the script needs: it ranks again, and knows columns by their number in one list."""
+    columns = list(dict.fromkeys(f for c in summary.candidates for f in c.features))
+    number = {name: i for i, name in enumerate(columns)}
+    computed = ("ranks", "score", "place")
+    candidates = [
+        {key: part for key, part in candidate.to_dict().items() if key not in computed}
+        | {"features": [number[name] for name in candidate.features]}
+        for candidate in summary.candidates
+    ]
+    return {
+        "columns": columns,
+        "factors": as_plain(summary.factors),
+        "candidates": candidates,
+        "limits": as_plain(summary.limits),
+        "bits": _yardstick(summary),
+        "stories": _stories(summary.columns) if _finds(summary) else None,
+    }
+
+
+def _stories(columns: Sequence[ColumnFate]) -> dict[str, Any]:
+    """What became of each column, to be found by its name; reasons are said once."""
+    reasons = {why: i for i, why in enumerate(dict.fromkeys(c.why for c in columns))}
+    return {
+        "reasons": list(reasons),
+        "columns": [
+            (c.name, c.fate in KEPT_FATES, reasons[c.why], _short(c.shares)) for c in columns
+        ],
+    }
+
+
+def _short(shares: ColumnShares | None) -> list[float | None] | None:
+    if shares is None:
+        return None
+    wanted = ("teaches", "teaches_beyond", "tells", "tells_beyond")
+    parts = (getattr(shares, key) for key in wanted)
+    return [None if part is None else round(part, 4) for part in parts]
+
+
+def _yardstick(summary: Analysis) -> dict[str, Any]:
+    """What the picture of kept and told needs besides the releases."""
+    bits, table = summary.bits, summary.table
+    assert bits is not None
+    wanted = ("caution", "cautions", "winners", "one_more", "tells")
+    return {key: as_plain(part) for key, part in vars(bits).items() if key in wanted} | {
+        "target": table.target,
+        "sensitive": table.sensitive,
+        "features": next(c.size for c in summary.candidates if c.baseline),
+    }
+
+
+@cache
+def _environment() -> Environment:
+    found = templates("tamis.publication")
+    found.filters.update(
+        share=figures.percent,
+        percent=figures.percent,
+        bits=figures.bits,
+        change=figures.change,
+        count=figures.count,
+        shown=figures.shown,
+        interval=figures.interval,
+        in_100=figures.in_100,
+    )
+    found.globals.update(
+        sizes=figures.sizes,
+        plural=plural,
+        rules_of_choice=CHOICES,
+        beside=beside,
+        bar=bar_length,
+        rule_words=rule_words,
+        rules_words=rules_words,
+        most_chips=SHOWN_CHIPS,
+        most_lost=SHOWN_LOST,
+    )
+    return found
+
+
+@cache
+def _script() -> str:
+    """The scripts as one, in a scope of their own."""
+    parts = (template_text("tamis.publication", name) for name in SCRIPTS)
+    return '"use strict";\n{\n' + "\n".join(parts) + "}\n"
+
+
+def _policy(style: str, script: str | None) -> str:
+    """A content security policy that allows this style and this script and nothing else."""
+    runs = "'none'" if script is None else csp_hash(script)
+    return (
+        f"default-src 'none'; style-src {csp_hash(style)}; script-src {runs}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _json_block(value: object) -> Markup:
+    """JSON inside a script element: nothing in it can end the element or open a comment."""
+    text = json.dumps(value, allow_nan=False)
+    for sign in "<>&":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return Markup(text)
+
+
+def checked(summary: Analysis) -> Analysis:
+    """The analysis itself, or an error that says what is wrong with it.
+
+    That is where it cannot be written as JSON, lacks a chosen release or the baseline, weights a
+    factor that a candidate has no value for, has a winner that breaks a limit, or has a figure
+    based on fewer than k people.
+    """
+    problems = list(_problems(summary))
+    if problems:
+        raise InputError("no report can be made from this summary: " + "; ".join(problems))
+    return summary
+
+
+def _problems(summary: Analysis) -> Iterator[str]:
+    try:
+        json.dumps(summary.to_dict(), allow_nan=False)
+    except (TypeError, ValueError) as error:
+        yield f"it contains something that JSON cannot represent ({error})"
+    yield from _in_candidates(summary)
+    yield from _in_bits(summary)
+    yield from _small_counts(summary)
+
+
+def _in_candidates(summary: Analysis) -> Iterator[str]:
+    candidates, keys = summary.candidates, [f.key for f in summary.factors]
+    for mark, what in (("chosen", "chosen release"), ("baseline", "baseline")):
+        count = sum(getattr(c, mark) for c in candidates)
+        if count != 1:
+            yield f"it needs exactly one {what}, got {count}"
+    if any(c.chosen and (c.fails or not c.ranked) for c in candidates):
+        yield "the chosen release breaks a limit or is not ranked"
+    names = [c.name for c in candidates]
+    if twice := sorted(name for name, times in Counter(names).items() if times > 1):
+        yield f"two candidates have the name {listed(twice)}"
+    ranked = [c for c in candidates if c.ranked]
+    if lacking := sorted({key for c in ranked for key in keys if key not in c.values}):
+        yield f"a ranked candidate lacks a value for {listed(lacking)}"
+    if not any(f.weight > 0 for f in summary.factors):
+        yield "no factor has a weight above 0"
+
+
+def _in_bits(summary: Analysis) -> Iterator[str]:
+    bits, candidates = summary.bits, summary.candidates
+    if bits is None:
+        yield "it does not say what is kept and told"
+        return
+    may = {i for i, candidate in enumerate(candidates) if not candidate.fails}
+    if not {winner.candidate for winner in bits.winners} <= may:
+        yield "a release that breaks a limit wins under some caution"
+    if bits.caution not in bits.cautions:
+        yield "the caution that was used is not among those of the slider"
+
+
+def _small_counts(summary: Analysis) -> Iterator[str]:
+    k, classes, rules = summary.k, summary.classes, summary.rules
+    if classes is not None:
+        bins = [*classes.bins, *classes.bins_released]
+        people = [n for b in bins for n in (b.before, b.after, b.everything)]
+        if any(0 < (n or 0) < k for n in [*people, classes.smallest_after]):
+            yield f"its class sizes count fewer than k = {k} people; use class_sizes()"
+    if any(group is not None and group.people < k for group in _groups(summary)):
+        yield f"a close look is at a group of fewer than k = {k} people"
+    if any(0 < n < k for n in _counts_of_people(summary)):
+        yield f"its exposure has a count below k = {k} people that the file does not reveal"
+    if any(0 < n < k - 0.5 for n in _attacked(summary)):
+        yield f"what attackers reach of 100 stands for fewer than k = {k} people"
+    if any(0 < n < k for n in _given_away(summary)):
+        yield f"what gives people away counts fewer than k = {k} people"
+    rows = summary.table.rows, summary.table.rows_released
+    for rule in rules.worst_first if rules is not None else ():
+        supports = rule.support_before, rule.support_after
+        if any(s is not None and 0 < s * n < k - 0.5 for s, n in zip(supports, rows)):
+            yield f"a rule's support stands for fewer than k = {k} people; give None instead"
+            return
+
+
+def _groups(summary: Analysis) -> Iterator[GroupFacts | None]:
+    look = summary.close_look
+    if look is not None:
+        yield look.target.group
+        yield None if look.sensitive is None else look.sensitive.group
+
+
+def _given_away(summary: Analysis) -> Iterator[int]:
+    if found := summary.giveaways:
+        yield found.exposed
+        yield from (each.people for each in found.by_size)
+        yield from (each.people for each in found.sets)
+
+
+def _attacked(summary: Analysis) -> Iterator[float]:
+    """For how many people each share of an attacker stands; in hundredths it says no less."""
+    for each in summary.of_hundred:
+        for share in (each.released, each.everything):
+            yield 0.0 if not share else (share + 0.005) * each.people
+    for other in summary.finalists:
+        for share, people in zip((other.found, other.guessed), other.people):
+            yield 0.0 if not share else (share + 0.005) * people
+
+
+def _counts_of_people(summary: Analysis) -> Iterator[int]:
+    """Figures of the exposure that nobody can count in the released file."""
+    exposure, secret = summary.exposure, summary.same_sensitive
+    parts: list[Any] = [secret] if secret is not None else []
+    if exposure is not None and "rows" in exposure:
+        parts += [exposure["known"], exposure["everything"], exposure["same_target"]]
+    yield from (part[key] or 0 for part in parts for key in COUNTED if key in part)

@@ -1,0 +1,213 @@
+"""Whose the released rows are: their order, the person of each, and how many were left out.
+
+No identifier is released, so a recipient can only count rows, in the order of their content.
+Where people have several, the holder keeps ``private/people.csv``: for each row of the released
+file, in its order, a number that stands for a person. The numbers follow from the released rows
+and reveal nothing about the order of the original or of its identifiers.
+
+Of the people who were left out so that all others keep what is promised, the manifest has a rounded
+share and no number, which would tell how many rows there were and so whether one more was among
+them. The holder's recipe has the numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from tamis.errors import CannotMeet
+from tamis.figures import count_words
+from tamis.files import open_plain_file
+from tamis.left_out import PERCENT, rounded_up
+from tamis.people import People
+from tamis.release import Release
+from tamis.table import Table, content_order, number_people, sort_by_content
+from tamis.verification.checks import measure
+from tamis.verification.layout import (
+    HEADERS,
+    PEOPLE,
+    PRIVATE,
+    RECIPE,
+    is_folder,
+    read_json,
+)
+
+DIGITS = 20
+"""The most characters a line may have."""
+
+
+def arranged(table: Table) -> pl.DataFrame:
+    """Columns by name, the target last; rows in the order of their content.
+
+    >>> from tamis import Roles
+    >>> rows = pl.DataFrame({"b": [1, 2, 3], "a": [4, 4, None], "y": [1, 0, 0]})
+    >>> arranged(Table(rows, Roles(target="y"))).rows()
+    [(None, 3, 0), (4, 1, 1), (4, 2, 0)]
+    """
+    return sort_by_content(_leaving(table))
+
+
+def arrange_private(
+    release: Release, secrets: NDArray[np.int64] | None = None
+) -> tuple[People, NDArray[np.int64] | None]:
+    """The person of each row of the file that `arranged` gives, and its secret, where there are.
+
+    Identical rows are in the order of the people, and those
+    of one person in the order of the secrets: whatever may tell rows apart, in the private part
+    alone, is a function of the rows and the secrets, never of where or whose they were.
+    """
+    rows, ties = _leaving(release.table), () if secrets is None else (secrets,)
+    people = number_people(rows, release.people, *ties)
+    if not people.each_row:  # else the numbers would be those of rows of the original
+        ties = (people.codes, *ties)
+    order = content_order(rows, *ties)
+    return people[order], None if secrets is None else secrets[order]
+
+
+def arrange_names(release: Release, names: pl.DataFrame) -> pl.DataFrame:
+    """Names of the rows of the original as those of the file that `arranged` gives.
+
+    Identical rows are in the order of their names, so that nothing is left of where they were.
+    """
+    kept = names if release.kept is None else names.filter(pl.Series(release.kept))
+    ties = [
+        kept[name].rank("dense").fill_null(0).to_numpy().astype(np.int64) for name in kept.columns
+    ]
+    return kept[content_order(_leaving(release.table), *ties)]
+
+
+def _leaving(table: Table) -> pl.DataFrame:
+    return table.only([*sorted(table.features), table.target])
+
+
+def write_numbers(path: Path, numbers: NDArray[np.int64]) -> None:
+    """Write a file of the private part: one number a line, under its header."""
+    lines = [HEADERS[path.name], *map(str, numbers.tolist())]
+    path.write_text("\n".join(lines) + "\n", encoding="ascii")
+
+
+def read_numbers(path: Path, rows: int) -> NDArray[np.int64]:
+    """The numbers in a file of the private part; an error where it does not fit so many rows."""
+    with open_plain_file(path) as file:
+        data = file.read(DIGITS * (rows + 1) + 1)
+    if len(data) > DIGITS * (rows + 1):
+        raise CannotMeet(f"{PRIVATE}/{path.name} is longer than {rows} rows need")
+    header = HEADERS[path.name]
+    first, *lines = data.decode("ascii", "replace").splitlines() or [""]
+    if first != header or len(lines) != rows or not all(map(_is_number, lines)):
+        raise CannotMeet(f"{PRIVATE}/{path.name} does not hold a {header} for each of {rows} rows")
+    return np.array([int(line) for line in lines], dtype=np.int64)
+
+
+def _is_number(line: str) -> bool:
+    return line.isdecimal() and line.isascii() and len(line) < DIGITS - 1
+
+
+def promises_in_people(
+    entries: list[dict[str, Any]], frame: pl.DataFrame, people: People, unit: str
+) -> list[dict[str, Any]]:
+    """The promises of a manifest, counted in people from a written file and its people.
+
+    What was `measured` in rows becomes `rows_measured`; `recount` says what people can be counted
+    from, the file itself or the holder's private part. `CannotMeet` where people are too few.
+    """
+    recount = "file" if people.each_row else "private"
+    found = []
+    for entry in entries:
+        rows = entry["measured"]
+        value = rows if people.each_row else measure(entry, frame, people)
+        if value < entry["at_least"]:
+            raise CannotMeet(
+                f"the written file has {entry['key']} {value} counted in people, below "
+                f"{entry['at_least']}; nothing was published"
+            )
+        counts = {"unit": unit, "measured": value, "rows_measured": rows, "recount": recount}
+        found.append({**entry, **counts})
+    return found
+
+
+def kept_people(folder: Path, frame: pl.DataFrame, content: dict[str, Any]) -> People | None:
+    """Whose each row of a published file is; `None` where only a part that is not there says."""
+    is_kept = any(entry.get("recount") == "private" for entry in content["promises"])
+    if not is_kept or not is_folder(folder / PRIVATE):
+        return None
+    return People.named(read_numbers(folder / PRIVATE / PEOPLE, frame.height), frame.height)
+
+
+def wrong_people(folder: Path, frame: pl.DataFrame, content: dict[str, Any]) -> str:
+    """What is wrong with the people that a manifest counts; empty where nothing is.
+
+    Without the private part, people cannot be counted, only that they are no more than the rows.
+    """
+    people = kept_people(folder, frame, content)
+    count = None if people is None else lambda entry: measure(entry, frame, people)
+    return wrong_people_by(count, folder, content)
+
+
+def wrong_people_by(
+    count: Callable[[dict[str, Any]], int] | None, folder: Path, content: dict[str, Any]
+) -> str:
+    """The same by whatever counts the people of a promise; `None` where they are not known."""
+    for entry in content["promises"]:
+        said, rows = entry["measured"], entry.get("rows_measured", entry["measured"])
+        if not entry["at_least"] <= said <= rows:
+            return f"{entry['key']} is given as {said} people and {rows} rows, which is impossible"
+        if entry.get("recount", "file") != "private":
+            if said != rows or (folder / PRIVATE / PEOPLE).exists():
+                return f"{entry['key']} counts {said} of {rows} rows and not whose they are"
+        elif count is not None:
+            value = count(entry)
+            if value != said:
+                return f"{entry['key']} is {value} in people, but the manifest says {said}"
+    return ""
+
+
+def rows_stated(entry: dict[str, Any]) -> int:
+    """The rows that a promise of a manifest says were counted."""
+    stated: int = entry["rows_measured" if entry.get("recount") == "private" else "measured"]
+    return stated
+
+
+def uncounted(content: dict[str, Any], private: bool) -> bool:
+    """Whether a promise counts people that cannot be counted from what is here."""
+    return not private and any(e.get("recount") == "private" for e in content["promises"])
+
+
+def wrong_left_out(folder: Path, rows: int, content: dict[str, Any]) -> str:
+    """What is wrong with what a manifest says is left out; empty where nothing is."""
+    stated = content.get("suppressed")
+    if stated is not None and not _is_stated(stated):
+        return "what is left out is not stated as a share in whole percent alone"
+    if not is_folder(folder / PRIVATE):
+        return ""
+    recipe = read_json(folder / PRIVATE / RECIPE)
+    numbers = recipe.get("suppressed")
+    if (numbers is None) != (stated is None):
+        return "manifest and recipe differ in whether anybody is left out"
+    if numbers is None or stated is None:
+        return ""
+    if numbers["rows"] + rows != numbers["of_rows"]:
+        return f"{count_words(rows, 'rows')} and those left out are not all that there were"
+    fewest = max((promise["at_least"] for promise in content["promises"]), default=1)
+    if stated["share_at_most"] != rounded_up(numbers, fewest):
+        return "the share that is left out is not the one that the recipe has"
+    most = recipe["settings"]["max_suppressed"]
+    if numbers["people"] > most * numbers["of_people"] * (1 + 1e-12):
+        return f"more are left out than {most:g} allows"
+    return ""
+
+
+def _is_stated(stated: Any) -> bool:
+    if not isinstance(stated, dict) or set(stated) != {"unit", "share_at_most"}:
+        return False
+    share = stated["share_at_most"]
+    if stated["unit"] not in ("people", "rows"):
+        return False
+    if type(share) is not float or not 0 < share <= 1:
+        return False
+    return abs(PERCENT * share - round(PERCENT * share)) < 1e-9

@@ -1,0 +1,273 @@
+"""What is promised, what is not, and who is unique, in words: for pages, terminal and `verify`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from math import exp
+from typing import Any
+
+from tamis.catalogue.methods import RECORDED
+from tamis.errors import others, plural
+from tamis.figures import ONE, count_words
+from tamis.table import Unit
+from tamis.unique_counts import Alike, Crowd, ExposureFacts
+
+
+def budget_claim(budget: dict[str, Any]) -> str:
+    """What differential privacy promises, as a sentence.
+
+    >>> budget_claim({"epsilon": 1.0, "delta": 0.0, "neighbours": "add-remove", "unit": "row"})
+    'The synthetic rows are drawn so that adding or ... at most 2.72 (...epsilon = 1).'
+    """
+    whose = {
+        ("add-remove", "row"): "adding or removing one row",
+        ("substitute", "row"): "replacing one row, its label included,",
+        ("add-remove", "person"): "adding or removing one person, with all their rows,",
+        ("substitute", "person"): "replacing one person, the label included,",
+    }[budget["neighbours"], budget.get("unit", "row")]
+    cost = f"epsilon = {budget['epsilon']:.4g}"
+    cost += f", delta = {budget['delta']:.2g}" if budget["delta"] else ""
+    # With a delta, rare results may be much more likely: their probabilities together by delta.
+    beyond = f", and by at most {budget['delta']:.2g} beyond that" if budget["delta"] else ""
+    return (
+        f"The synthetic rows are drawn so that {whose} changes the probability of any result by a "
+        f"factor of at most {exp(budget['epsilon']):.3g}{beyond} (differential privacy, {cost})."
+    )
+
+
+def budget_words(budget: dict[str, Any]) -> str:
+    """What the budget was spent on, in a few words."""
+    return ", ".join(f"{part['epsilon']:.4g} for {part['what']}" for part in budget["spent"])
+
+
+def not_promised_of_drawn(compared: int, limited: bool, unit: str = "row") -> list[str]:
+    """What a reader of synthetic rows might wrongly believe.
+
+    So many releases were compared, of which one was chosen; `limited` says whether a limit other
+    than epsilon had to be met, `unit` what epsilon covers.
+    """
+    several = "with several rows in the table, and people " if unit == "row" else ""
+    found = [
+        "What is true of many people can be learnt from the rows, and so guessed about anybody, in "
+        f"the table or not; only what is particular to one {unit} is hidden.",
+        f"People {several}related to others in the table are less protected.",
+        "That a table was released at all is not covered: one that could not be read or evaluated, "
+        "such as one with a single label, would have been refused.",
+        "Synthetic rows describe no real person, and figures computed from them are approximate.",
+    ]
+    if compared > 1:
+        found.append(
+            f"Which of {compared} synthetic tables to publish was decided by looking at the "
+            "original without noise; epsilon does not cover this choice."
+        )
+    if limited:
+        found.append(
+            "It was published because it met limits that were measured on the original without "
+            "noise; epsilon does not cover this."
+        )
+    return found
+
+
+_NEVER = (
+    "How much better or worse the sensitive column can be guessed was measured against the "
+    "attackers that were tried; a stronger one may do better.",
+    "Nobody is protected against an attacker who has other data about the same people and "
+    "knows columns that were assumed to be unknown.",
+)
+"""What no release promises."""
+
+
+def not_promised(
+    promises: Iterable[Mapping[str, Any]],
+    unit: Unit = "people",
+    *,
+    alone: bool,
+    sensitive_released: bool,
+    caveat: str = "",
+    several: bool = False,
+    suppressed: bool = False,
+    diverse: bool = False,
+) -> list[str]:
+    """What a reader might wrongly believe.
+
+    Parameters
+    ----------
+    promises : iterable of entries of a manifest
+    unit : {"people", "rows"}
+        What they count.
+    alone : bool
+        Whether fewer than promised are alike in all released columns together.
+    sensitive_released : bool
+    caveat : str
+        What recipients must be told of cells that were changed on purpose.
+    several : bool
+        Whether a person may have several rows.
+    suppressed, diverse : bool
+        Whether some were left out, and whether groups that are too alike in the sensitive column
+        were, too.
+
+    Examples
+    --------
+    >>> covers = [{"key": "containment_anonymity", "at_least": 5, "columns": ["a"]}]
+    >>> len(not_promised(covers, alone=False, sensitive_released=False))
+    4
+    """
+    found, promises = [*_NEVER], list(promises)
+    names = {entry["key"] for entry in promises if entry["columns"]}
+    if caveat:
+        found.append(caveat)
+    if alone:
+        found.append(
+            f"In all released columns together, some {unit} are like few others or none: anyone "
+            "who knows all these values of a person finds the row."
+        )
+    if several and names:
+        found.append(
+            "Anonymity covers an attacker who knows one row of a person; one who knows several "
+            "rows may find the person by their combination."
+        )
+    if suppressed:
+        found.append(
+            "Some are left out. Whoever knows that a person was in the original, and finds nobody "
+            "like them here, learns that too few others were like them"
+            + (", or that these were too alike in the sensitive column." if diverse else ".")
+        )
+    if "containment_anonymity" in names:
+        found += _not_by_containment(promises)
+    if "k_anonymity" in names:
+        found.append(
+            f"{unit.capitalize()} alike in what may be known about them may also be alike in other "
+            "values; knowing that somebody is in such a group then reveals these values."
+        )
+    found.append(
+        "The target is released as it is for every row."
+        if not sensitive_released
+        else "The target, which is also the sensitive column, is released as it is for every row."
+    )
+    return found
+
+
+_COMPARED = re.compile(r"Which of ([1-9][0-9]{0,5}) synthetic tables")
+
+
+def possible_not_promised(content: Mapping[str, Any]) -> Iterator[list[str]]:
+    """All that a manifest may say is not promised, by what else it says.
+
+    The rest is not for others to know: whether the target is the sensitive column, and what
+    synthetic rows were chosen by.
+    """
+    if content.get("budget") is not None:
+        said = next(filter(None, map(_COMPARED.match, content["not_promised"])), None)
+        for limited in (False, True):
+            compared, unit = 1 if said is None else int(said[1]), content["budget"]["unit"]
+            yield not_promised_of_drawn(compared, limited, unit)
+        return
+    entries = content["promises"]
+    about_target = any("column" in entry for entry in content.get("diversity", ()))
+    everything = content["exposure"]["everything"]
+    for sensitive_released in (True,) if about_target else (False, True):
+        yield not_promised(
+            entries,
+            content["exposure"]["unit"],
+            alone=(everything["k"] or 0) < max((e["at_least"] for e in entries), default=1),
+            sensitive_released=sensitive_released,
+            caveat=RECORDED[content["method"]["name"]].caveat,
+            several=any(entry["recount"] == "private" for entry in entries),
+            suppressed="suppressed" in content,
+            diverse=about_target,
+        )
+
+
+def _not_by_containment(promises: list[Mapping[str, Any]]) -> list[str]:
+    """What containment leaves open; nothing where equal rows are promised over the same columns."""
+    equal = [entry for entry in promises if entry["key"] == "k_anonymity"]
+    covered = {column for entry in equal for column in entry["columns"]}
+    if all(covered.issuperset(entry["columns"]) for entry in promises):
+        return []
+    which = "Anonymity by containment covers"
+    if equal:
+        which = "In columns that attackers are assumed not to know, anonymity by containment covers"
+    absences = max(entry.get("absences") or 0 for entry in promises)
+    if not absences:
+        return [
+            f"{which} an attacker who knows what a person has, not one who knows what a person "
+            "lacks."
+        ]
+    return [
+        f"{which} an attacker who knows what a person has and up to {plural(absences, 'thing')} "
+        "that the person lacks, not one who knows more of what is lacking."
+    ]
+
+
+def exposure_words(exposure: ExposureFacts, target: str) -> list[str]:
+    """Both figures, and in how many groups all share the value of the target.
+
+    >>> found = {"unit": "people", "asked": 5, "total": 90, "everything": {"k": 1, "unique": 20},
+    ...     "known": {"columns": ["age"], "kind": "equal", "k": 7, "unique": 0},
+    ...     "same_target": {"groups": 2, "of": 9, "members": 15}}
+    >>> for words in exposure_words(found, "ill"):
+    ...     print(words)
+    In the columns that attackers are assumed to know, everybody is like at least 6 others.
+    In all released columns together, 20 of 90 people are like nobody else (k = 1).
+    Of the 9 groups alike in what attackers know, 2 (15 people) also share the same value of ill.
+    """
+    lines = [known_words(exposure), everything_words(exposure)]
+    same = alike_words(exposure["same_target"], target, exposure)
+    return [*lines, same] if same else lines
+
+
+def known_words(exposure: ExposureFacts) -> str:
+    """How many are alike in what attackers are assumed to know."""
+    known, unit = exposure["known"], exposure["unit"]
+    if not known["columns"]:
+        return "None of the columns that attackers are assumed to know is released."
+    if known["kind"] == "equal":
+        return f"In the columns that attackers are assumed to know, {_crowd(known, exposure)}."
+    least = (
+        f"at least {known['k']:,}" if known["k"] else f"sometimes fewer than {exposure['asked']}"
+    )
+    return f"Whatever a {ONE[unit]} has among the released columns, {least} {unit} have."
+
+
+def everything_words(exposure: ExposureFacts) -> str:
+    """How many are alike in all released columns, the target included."""
+    return f"In all released columns together, {_crowd(exposure['everything'], exposure)}."
+
+
+def unique_words(exposure: ExposureFacts) -> str:
+    """Who is like nobody else in all released columns, for a headline; empty where nobody is."""
+    everything = exposure["everything"]
+    return "" if everything["unique"] == 0 else _crowd(everything, exposure)
+
+
+def alike_words(alike: Alike, column: str, exposure: ExposureFacts) -> str:
+    """In how many groups everybody shares a value; empty where no known column is released."""
+    if not exposure["known"]["columns"]:
+        return ""
+    groups, unit = "groups alike in what attackers know", exposure["unit"]
+    if exposure["known"]["kind"] == "containment":
+        groups = "groups that have everything some row has"
+    some = f"Of the {alike['of']:,} {groups}"
+    if alike["members"] is None:
+        few = f"some, with fewer than {exposure['asked']} {unit} in all,"
+        return f"{some}, {few} also share the same value of {column}."
+    if not alike["groups"]:
+        return f"{some}, none shares the same value of {column}."
+    share = "shares" if alike["groups"] == 1 else "share"
+    members = count_words(alike["members"], unit)
+    return f"{some}, {alike['groups']:,} ({members}) also {share} the same value of {column}."
+
+
+def _crowd(crowd: Crowd, exposure: ExposureFacts) -> str:
+    unit, total, k = exposure["unit"], exposure["total"], exposure["asked"]
+    alone, whom = crowd["unique"], "nobody else" if unit == "people" else "no other"
+    if alone is None:
+        return f"1 to {k - 1} of {total:,} {unit} are like {whom}"
+    if alone:
+        are = "is" if alone == 1 else "are"
+        return f"{alone:,} of {total:,} {unit} {are} like {whom} (k = 1)"
+    who = "everybody" if unit == "people" else "every row"
+    if crowd["k"] is None:
+        return f"some {unit} are like fewer than {others(k, unit)}"
+    return f"{who} is like at least {others(crowd['k'], unit)}"

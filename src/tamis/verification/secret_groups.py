@@ -1,0 +1,204 @@
+"""What holds for people alike in a written release: their risk, and how their secrets differ.
+
+Counted by the definitions, group by group, by code that knows nothing of the one that searched.
+Where the sensitive column is the target, the manifest states what holds, and anybody can count it.
+Any other sensitive column is not in the file, and nothing is said about it in public: the holder
+keeps ``private/secrets.csv``, which has a number for the value of each row, in the order of the
+file (0 is missing, and larger values have larger numbers), and the recipe says what was reached.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from tamis.errors import CannotMeet, plural
+from tamis.people import People, PeopleLike
+from tamis.rounding import ROUNDING
+from tamis.stated import (
+    OF_GROUPS_STATED,
+    STATED,
+    SecretGroup,
+    reached_by_groups,
+    sentence,
+    short_of_asked,
+)
+from tamis.table import bare, only
+from tamis.verification.checks import as_stored, target_column
+from tamis.verification.layout import PRIVATE, RECIPE, SECRETS, is_folder, read_json
+from tamis.verification.people import kept_people, read_numbers
+
+Secrets = NDArray[np.int64]
+"""The sensitive value of each row, by number: 0 is missing, larger values have larger numbers."""
+Recount = Literal["file", "private"]
+"""What can be counted again: from the file alone, or with the holder's private part."""
+Reached = Callable[[dict[str, Any]], float]
+"""What is reached of what an entry of a manifest or recipe asks for."""
+
+
+def numbered_secrets(column: pl.Series) -> Secrets:
+    """A number for each cell, equal for equal ones, in the order of numbers or of texts.
+
+    >>> numbered_secrets(pl.Series([30, None, 7, 30])).tolist()
+    [2, 0, 1, 2]
+    """
+    cells = bare(column)
+    ordered = cells if cells.dtype.is_numeric() else cells.cast(pl.String)
+    return ordered.rank("dense").fill_null(0).cast(pl.Int64).to_numpy()
+
+
+def secret_groups(
+    cells: pl.DataFrame, secrets: Secrets, people: PeopleLike = None
+) -> list[SecretGroup]:
+    """The groups of rows that are alike in all cells; one group where there are no cells.
+
+    A person counts once in a group for each value that the person has there.
+
+    >>> jobs = pl.DataFrame({"job": ["cook", "cook", "judge"]})
+    >>> sorted(secret_groups(jobs, np.array([1, 2, 2])))
+    [SecretGroup(people=1, counts={2: 1}), SecretGroup(people=2, counts={1: 1, 2: 1})]
+    """
+    whose = People.named(people, len(secrets)).codes
+    rows = as_stored(cells) if cells.width else pl.DataFrame({"0": np.zeros(len(secrets))})
+    keys = rows.columns
+    rows = rows.with_columns(value=pl.Series(secrets), whose=pl.Series(whose))
+    values = rows.group_by([*keys, "value"]).agg(count=pl.col("whose").n_unique()).sort("value")
+    crowds = rows.group_by(keys).agg(people=pl.col("whose").n_unique())
+    each = values.group_by(keys).agg("value", "count")
+    both = crowds.join(each, on=keys, nulls_equal=True).select("people", "value", "count")
+    return [SecretGroup(n, dict(zip(v, c))) for n, v, c in both.iter_rows()]
+
+
+def usual_counts(secrets: Secrets, people: PeopleLike = None) -> dict[int, int]:
+    """How many of all people have each value.
+
+    >>> usual_counts(np.array([1, 2, 2]))
+    {1: 1, 2: 2}
+    """
+    return secret_groups(pl.DataFrame(), secrets, people)[0].counts
+
+
+def risk_of_rows(cells: pl.DataFrame, of: str, people: PeopleLike, rows: int) -> float:
+    """The largest, or the mean, chance of finding a person's row: 1 by the people alike.
+
+    A person with several rows counts by the one that most gives them away.
+
+    >>> jobs = pl.DataFrame({"job": ["cook", "cook", "judge"]})
+    >>> [round(risk_of_rows(jobs, of, None, 3), 3) for of in ("largest", "mean")]
+    [1.0, 0.667]
+    """
+    who = People.named(people, rows)
+    if not cells.width:
+        return 1 / who.count
+    stored = as_stored(cells)
+    names = stored.columns
+    each = stored.with_columns(whose=pl.Series(who.codes))
+    alike = each.select(pl.col("whose").n_unique().over(names), who="whose")
+    fewest = alike.group_by("who", maintain_order=True).agg(pl.col("whose").min())["whose"]
+    risks = 1 / np.sort(fewest.to_numpy())  # groups come in any order, and sums depend on it
+    return float(risks.max() if of == "largest" else risks.mean())
+
+
+def measured_entry(
+    entry: dict[str, Any], frame: pl.DataFrame, secrets: Secrets, people: PeopleLike = None
+) -> float:
+    """What a written table reaches of what an entry asks for."""
+    check_columns(entry, frame.columns)
+    cells = only(frame, entry["columns"])
+    if of := STATED[entry["key"]].of_risks:
+        return risk_of_rows(cells, of, people, frame.height)
+    groups = secret_groups(cells, secrets, people)
+    return reached_by_groups(entry, groups, usual_counts(secrets, people))
+
+
+def check_columns(entry: dict[str, Any], columns: Collection[str]) -> None:
+    """Refuse an entry about columns that are not in the file."""
+    if missing := [c for c in entry["columns"] if c not in columns]:
+        lacking = plural(len(missing), "column")
+        raise CannotMeet(f"{entry['key']} is about {lacking} that the file lacks")
+
+
+def with_measures(
+    entries: list[dict[str, Any]],
+    frame: pl.DataFrame,
+    secrets: Secrets,
+    people: PeopleLike,
+    recount: Recount,
+) -> list[dict[str, Any]]:
+    """The entries with what a written file reaches; `CannotMeet` where that is too little."""
+    found = []
+    for entry in entries:
+        value = measured_entry(entry, frame, secrets, people)
+        if short_of_asked(entry, value):
+            raise CannotMeet(
+                f"the written file has {entry['key']} {value:.4g}, which is not what was asked "
+                "for; nothing was published"
+            )
+        found.append({**entry, "measured": value, "recount": recount})
+    return found
+
+
+def wrong_secret_groups(folder: Path, frame: pl.DataFrame, content: dict[str, Any]) -> str:
+    """What does not hold for people alike, as the manifest and the holder's recipe state it."""
+    people = kept_people(folder, frame, content)
+    target = target_column(content)
+
+    @cache
+    def of_target() -> Secrets:
+        cells = frame.get_column(target["name"])
+        return numbered_secrets(cells.cast(pl.Float64) if target["kind"] == "number" else cells)
+
+    @cache
+    def of_holder() -> Secrets:
+        return read_numbers(folder / PRIVATE / SECRETS, frame.height)
+
+    return wrong_secret_groups_by(
+        lambda entry: measured_entry(entry, frame, of_target(), people),
+        lambda entry: measured_entry(entry, frame, of_holder(), people),
+        folder,
+        content,
+        people is not None,
+    )
+
+
+def wrong_secret_groups_by(
+    public: Reached, private: Reached, folder: Path, content: dict[str, Any], with_people: bool
+) -> str:
+    """The same by whatever counts what values of the target, or the holder's secrets, reach."""
+    target = target_column(content)["name"]
+    for entry in content.get("diversity", []):
+        if entry.get("column", target) != target:
+            return f"{entry['key']} is stated of a column that is not the target"
+        if (entry["recount"] == "file" or with_people) and (wrong := _wrong_entry(public, entry)):
+            return wrong
+    entries = private_entries(folder)
+    if not entries and (folder / PRIVATE / SECRETS).exists():
+        return f"{PRIVATE}/{SECRETS} is there, but nothing says what for"
+    return next(filter(None, (_wrong_entry(private, entry) for entry in entries)), "")
+
+
+def private_entries(folder: Path) -> list[dict[str, Any]]:
+    """What the holder's recipe states of a sensitive column that is not in the file."""
+    if not is_folder(folder / PRIVATE):
+        return []
+    found: list[dict[str, Any]] = read_json(folder / PRIVATE / RECIPE).get("diversity", [])
+    return found
+
+
+def _wrong_entry(count: Reached, entry: dict[str, Any]) -> str:
+    if entry["key"] not in OF_GROUPS_STATED:
+        return f"{entry['key']!r} is not one that can be checked"
+    value, said = count(entry), entry["measured"]
+    if short_of_asked(entry, value):
+        return f"{entry['key']} is {value:.4g}, which is not what was promised"
+    if not abs(value - said) <= ROUNDING:
+        return f"{entry['key']} is {value:.4g}, but {said:.4g} is stated"
+    if entry["claim"] != sentence(entry):
+        return f"the wording of {entry['key']} does not match its figures"
+    return ""

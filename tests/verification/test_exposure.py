@@ -1,0 +1,210 @@
+"""Who stands alone: by the definition, by the code that analyses, by the code that verifies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tamis import Roles, Table
+from tamis.analyse.crowds import (
+    _alike,
+    _counted,
+    _known,
+)
+from tamis.errors import CannotMeet
+from tamis.people import People
+from tamis.release import Recipe, Release
+from tamis.require.containment import ContainmentAnonymity
+from tamis.require.k import KAnonymity
+from tamis.unique_counts import shown_alike, shown_from
+from tamis.verification.checks import recounted, wrong_exposure
+from tamis.verification.promises import exposure_words
+
+VALUES: dict[str, list[Any]] = {"equal": ["a", "b", None], "containment": [0, 1]}
+PROMISED = {"equal": KAnonymity, "containment": ContainmentAnonymity}
+
+
+def releases(kind: str) -> Any:
+    row = st.tuples(*[st.sampled_from(VALUES[kind])] * 3, st.sampled_from(["yes", "no"]))
+    rows = st.lists(st.tuples(row, st.integers(0, 4)), min_size=1, max_size=12)
+    return st.tuples(rows, st.integers(1 if kind == "containment" else 0, 3))
+
+
+def made(rows: Any, width: int, kind: str) -> tuple[Release, np.ndarray[Any, Any]]:
+    names = ["x", "^y.*$", "equals", "label"]
+    columns = list(zip(*(row for row, _ in rows)))
+    types = [pl.String if kind == "equal" else pl.Int64] * 3 + [pl.String]
+    frame = pl.DataFrame([pl.Series(n, c, dtype=t) for n, c, t in zip(names, columns, types)])
+    promise = PROMISED[kind](1, columns=tuple(names[:width]))
+    table = Table(frame, Roles(target="label"))
+    return Release("made", table, Recipe("hand"), (promise,)), np.array([who for _, who in rows])
+
+
+def crowd(rows: list[Any], at: int, columns: range, kind: str) -> list[int]:
+    """Who looks like a row in some columns, or has all that it has."""
+    mine = rows[at][0]
+    if kind == "equal":
+        return [i for i, (row, _) in enumerate(rows) if all(row[c] == mine[c] for c in columns)]
+    return [i for i, (row, _) in enumerate(rows) if all(row[c] >= mine[c] for c in columns)]
+
+
+def by_definition(rows: Any, width: int, kind: str, in_people: bool) -> dict[str, Any]:
+    who = [person for _, person in rows] if in_people else list(range(len(rows)))
+    known = [crowd(rows, i, range(width), kind) for i in range(len(rows))]
+    whole = [crowd(rows, i, range(4), "equal") for i in range(len(rows))]
+    same = [i for i, found in enumerate(known) if len({rows[j][0][3] for j in found}) == 1]
+
+    def smallest(crowds: list[list[int]]) -> dict[str, int]:
+        sizes = [len({who[i] for i in found}) for found in crowds]
+        alone = {who[i] for i, size in enumerate(sizes) if size == 1}
+        return {"k": min(sizes), "unique": len(alone)}
+
+    return {
+        "known": smallest(known),
+        "everything": smallest(whole),
+        "same_target": {
+            "groups": len({rows[i][0][:width] for i in same}),
+            "of": len({row[:width] for row, _ in rows}),
+            "members": len({who[i] for i in same}),
+        },
+    }
+
+
+@pytest.mark.parametrize("kind", ["equal", "containment"])
+@given(data=st.data())
+def test_figures_are_those_of_the_definition(kind: str, data: st.DataObject):
+    rows, width = data.draw(releases(kind))
+    release, people = made(rows, width, kind)
+    whose = People.named(people, len(rows))
+    for who in (People.of_rows(len(rows)), whose):
+        found: Any = _counted(release, who, "rows", 1)
+        expected = by_definition(rows, width, kind, who is whose)
+        assert {name: found["known"][name] for name in ("k", "unique")} == expected["known"]
+        assert found["everything"] == expected["everything"]
+        assert found["same_target"] == expected["same_target"]
+    cells = release.table.frame.with_columns(pl.col(pl.Int64).cast(pl.String))
+    seen = (cells, list(release.promises[0].columns), kind, "label")
+    assert recounted(*seen) == by_definition(rows, width, kind, False)
+    assert recounted(*seen, people) == by_definition(rows, width, kind, True)
+
+
+def content(release: Release, people: Any = None) -> dict[str, Any]:
+    """As much of a manifest as is looked at."""
+    rows = release.table.rows
+    in_rows = _counted(release, People.of_rows(rows), "rows", 3)
+    said: Any = in_rows
+    if people is not None:
+        whose = People.named(people, rows)
+        said = {**_counted(release, whose, "people", 3), "rows": in_rows}
+    names = [*release.features, release.table.target]
+    return {
+        "exposure": said,
+        "columns": [{"name": n, "role": "target" if n == "label" else "feature"} for n in names],
+        "promises": [
+            {
+                "key": release.promises[0].key,
+                "columns": list(release.promises[0].columns),
+                "unit": said["unit"],
+                "at_least": 3,
+            }
+        ],
+    }
+
+
+ROWS = [(("a", "b", "a", "yes"), 0), (("a", "b", "b", "yes"), 0), (("b", "b", "a", "no"), 1)]
+
+
+def test_what_is_so_is_not_wrong_and_what_is_not_is_named():
+    release, people = made(ROWS, 2, "equal")
+    frame = release.table.frame
+    assert wrong_exposure(frame, content(release)) == ""
+    assert wrong_exposure(frame, content(release, people)) == ""
+    assert wrong_exposure(frame, content(release, people), people) == ""
+    for part, name in (("known", "k"), ("everything", "unique"), ("same_target", "members")):
+        for value in (77, None, 1.0, "1"):
+            said = content(release)
+            said["exposure"][part][name] = value
+            assert "the manifest says" in wrong_exposure(frame, said)
+
+
+def test_a_manifest_cannot_keep_silent_or_count_elsewhere():
+    release, people = made(ROWS, 2, "equal")
+    frame = release.table.frame
+    silent = content(release) | {"exposure": None}
+    assert "does not say who is unique" in wrong_exposure(frame, silent)
+    assert wrong_exposure(frame, silent | {"budget": {}}) == ""
+    elsewhere, _ = made(ROWS, 1, "equal")
+    said = content(release) | {"exposure": content(elsewhere)["exposure"]}
+    assert "different columns from those of the promise" in wrong_exposure(frame, said)
+    said = content(release, people)
+    said["exposure"]["known"]["k"] = 9
+    assert "larger for people than for rows" in wrong_exposure(frame, said)
+    said["exposure"]["known"]["k"] = 0
+    assert wrong_exposure(frame, said) == ""
+    assert "is None, but the manifest says 0" in wrong_exposure(frame, said, people)
+    said = content(release)
+    said["exposure"]["known"]["columns"] = ["zip"]
+    with pytest.raises(CannotMeet, match="'zip' is listed as known"):
+        wrong_exposure(frame, said)
+
+
+def test_few_people_are_counted_only_where_the_file_tells_them():
+    release, people = made(ROWS, 2, "equal")
+    found = _counted(release, People.named(people, len(ROWS)), "people", 3)
+    assert found["known"]["k"] is None
+    assert found["known"]["unique"] is None
+    assert found["same_target"] == {"groups": None, "of": 2, "members": None}
+    secrets = pl.Series("s", ["u", "v", "u"])
+    alike = _alike(_known(release), secrets, People.of_rows(3))
+    assert shown_alike(alike, shown_from(3))["members"] is None
+
+
+def figures(unit: str = "rows", **changes: Any) -> Any:
+    known = {"columns": ["age"], "kind": "equal", "k": 7, "unique": 0}
+    whole = {"k": 3, "unique": 0}
+    same = {"groups": 0, "of": 9, "members": 0}
+    found = {"unit": unit, "asked": 5, "total": 90, "known": known, "everything": whole}
+    return {**found, "same_target": same, **changes}
+
+
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        (figures(), "every row is like at least 6 other rows."),
+        (figures("people"), "everybody is like at least 6 others."),
+        (figures(), "In all released columns together, every row is like at least 2 other rows."),
+        (figures(everything={"k": 1, "unique": 1}), "1 of 90 rows is like no other (k = 1)."),
+        (figures("people", everything={"k": 1, "unique": 20}), "20 of 90 people are like nobody"),
+        (figures("people", everything={"k": None, "unique": None}), "1 to 4 of 90 people are like"),
+        (figures("people", everything={"k": None, "unique": 0}), "are like fewer than 4 others."),
+        (
+            figures(same_target={"groups": 1, "of": 9, "members": 7}),
+            "1 (7 rows) also shares the same value of ill",
+        ),
+        (
+            figures(),
+            "Of the 9 groups alike in what attackers know, none shares the same value of ill",
+        ),
+        (figures(same_target={"groups": None, "of": 9, "members": None}), "fewer than 5 rows"),
+        (
+            figures(known={"columns": ["a"], "kind": "containment", "k": 8, "unique": 0}),
+            "Whatever a row has among the released columns, at least 8 rows have.",
+        ),
+    ],
+)
+def test_figures_have_their_words(found: Any, words: str):
+    assert words in "\n".join(exposure_words(found, "ill"))
+
+
+def test_where_nothing_known_is_released_no_crowd_is_claimed():
+    known = {"columns": [], "kind": "equal", "k": 90, "unique": 0}
+    lines = exposure_words(figures(known=known, everything={"k": 1, "unique": 80}), "ill")
+    assert lines == [
+        "None of the columns that attackers are assumed to know is released.",
+        "In all released columns together, 80 of 90 rows are like no other (k = 1).",
+    ]
