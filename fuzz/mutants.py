@@ -68,7 +68,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "unique_counts.py": ("verification/test_exposure.py",),
     "verification/people.py": ("verification/test_people.py", "verification/test_left_out.py"),
     "verification/presence.py": ("verification/test_presence.py",),
-    "verification/promises.py": (
+    "verification/claims.py": (
         "verification/test_checks.py",
         "verification/test_absences.py",
         *VERIFY,

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tamis.verification.written_cells import _dates
+from tamis.verification.form import _dates
 
 
 @pytest.fixture

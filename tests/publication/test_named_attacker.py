@@ -37,8 +37,8 @@ from tamis.require.containment import ContainmentAnonymity
 from tamis.require.k import KAnonymity
 from tamis.risk.suppression import Suppression
 from tamis.verification.checks import recounted
+from tamis.verification.claims import not_promised
 from tamis.verification.layout import digest
-from tamis.verification.promises import not_promised
 from tests.verification.forged import edited
 
 EIGHT = [f"q{i}" for i in range(8)]

@@ -13,7 +13,7 @@ from tamis import Roles, Settings, Table, consider, publish, read_table, verify
 from tamis.errors import InputError
 from tamis.read.target_bins import bin_names, bin_target, need_classes
 from tamis.table import TargetBins
-from tamis.verification.written_cells import wrong_ladders
+from tamis.verification.form import wrong_ladders
 
 
 def wages(rows: int = 600) -> pl.DataFrame:

@@ -21,8 +21,8 @@ from tamis.serve.pages import singling_sets
 from tamis.serve.releasing import learnt_groups
 from tamis.serve.steps import DEMO
 from tamis.settings import Settings
-from tamis.verification.check_words import CHECK_WORDS
-from tamis.verification.promises import unique_words
+from tamis.verification.claims import unique_words
+from tamis.verification.layout import CHECK_WORDS
 from tamis.verification.verify import verify
 from tests.publication.conftest import analysis, copy, outcome, published, quick_look
 from tests.serve.running import Server, serving

@@ -14,10 +14,9 @@ from tamis.stated import sentence
 from tamis.table import kind_of
 from tamis.table_file import ROW_GROUP, WRITTEN, read_release, write_release
 from tamis.verification.checks import equals_by_grouping, recounted
-from tamis.verification.contradictions import OF_PEOPLE_ALONE
+from tamis.verification.claims import possible_not_promised
 from tamis.verification.layout import SCHEMA, SCHEMA_VERSION, digest, write_json
-from tamis.verification.promises import possible_not_promised
-from tamis.verification.shape import in_place
+from tamis.verification.shape import OF_PEOPLE_ALONE, in_place
 
 
 def edited(folder: Path, change: Callable[[dict[str, Any]], Any]) -> None:

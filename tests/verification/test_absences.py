@@ -20,7 +20,7 @@ from tamis.require.containment import ContainmentAnonymity
 from tamis.risk.containment import absence_anonymity
 from tamis.stated import MOST_ABSENCES
 from tamis.verification.checks import containment_by_bitmaps
-from tamis.verification.promises import not_promised
+from tamis.verification.claims import not_promised
 from tests.verification.forged import edited
 
 rows = st.integers(1, 5).flatmap(

@@ -23,7 +23,7 @@ from tamis.require.containment import ContainmentAnonymity
 from tamis.require.k import KAnonymity
 from tamis.unique_counts import shown_alike, shown_from
 from tamis.verification.checks import recounted, wrong_exposure
-from tamis.verification.promises import exposure_words
+from tamis.verification.claims import exposure_words
 
 VALUES: dict[str, list[Any]] = {"equal": ["a", "b", None], "containment": [0, 1]}
 PROMISED = {"equal": KAnonymity, "containment": ContainmentAnonymity}

@@ -4,8 +4,7 @@
 
     bundle          `tamis.publish`: the folder to share, and the part that the holder keeps
     manifest        `manifest.json`: what was released and what is promised
-    summarise       an analysis with what the written file reaches: what reports are made of
-    report          the dict as a page, from templates/, for the holder or for recipients
+    report          an analysis with what the written file reaches, as a page for its readers
     report_parts    what it shows that needs words or arithmetic
     page            what every page needs
     read_back       a folder beside its original, for `tamis retain` and `tamis release --earlier`

@@ -38,8 +38,7 @@ from tamis.flow import Outcome
 from tamis.left_out import left_out_numbers
 from tamis.people import People
 from tamis.publication.manifest import ReleaseFile, manifest, stated, versions, with_bounds
-from tamis.publication.report import render
-from tamis.publication.summarise import summarise
+from tamis.publication.report import render, summarise
 from tamis.read.keys import refuse_left_identifiers
 from tamis.release import Release
 from tamis.statistical_file import texts_of
@@ -47,7 +46,7 @@ from tamis.table import ColumnText, Dictionary, Table
 from tamis.table_file import FEATURE, ROW, classes_of, read_release, write_release
 from tamis.unique_counts import ExposureFacts
 from tamis.verification.checks import measure
-from tamis.verification.kept_names import write_names
+from tamis.verification.claims import not_promised, not_promised_of_drawn
 from tamis.verification.layout import (
     NAME,
     NAMES,
@@ -68,6 +67,7 @@ from tamis.verification.people import (
     arrange_private,
     arranged,
     promises_in_people,
+    write_names,
     write_numbers,
 )
 from tamis.verification.presence import (
@@ -77,7 +77,6 @@ from tamis.verification.presence import (
     presence_entry,
     unmet_words,
 )
-from tamis.verification.promises import not_promised, not_promised_of_drawn
 from tamis.verification.secret_groups import (
     Recount,
     Secrets,

@@ -17,8 +17,8 @@ from tamis.publication.manifest import stated_coarsening
 from tamis.release import Coarsening
 from tamis.rules.coarse import ValueLabels
 from tamis.table import Table, bare
-from tamis.verification.kept_names import read_names
 from tamis.verification.layout import NAME, RELEASE, SCHEMA, read_json
+from tamis.verification.people import read_names
 from tamis.verification.verify import verify
 
 Forms = Mapping[str, Coarsening]

@@ -28,7 +28,7 @@ from tamis.figures import (
     times,
 )
 from tamis.table import Unit
-from tamis.verification.promises import alike_words
+from tamis.verification.claims import alike_words
 
 SHOWN_LOST = 4
 """More lost rules than this are folded together: there is little to say about each."""

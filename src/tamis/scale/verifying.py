@@ -42,7 +42,14 @@ from tamis.read.names import named_by_header
 from tamis.stated import STATED, SecretGroup, reached_by_groups, worst_figure
 from tamis.table_file import raw_parts
 from tamis.verification.checks import Counts, target_column, wrong_exposure_by
-from tamis.verification.form import with_types, wrong_parts
+from tamis.verification.form import (
+    BOUNDS,
+    with_types,
+    wrong_ladders,
+    wrong_parts,
+    wrong_rows,
+    wrong_schema,
+)
 from tamis.verification.layout import (
     HEADERS,
     PEOPLE,
@@ -58,7 +65,6 @@ from tamis.verification.secret_groups import (
     wrong_secret_groups_by,
 )
 from tamis.verification.verify import Verified, open_columns, stated_columns, verify_by
-from tamis.verification.written_cells import BOUNDS, wrong_ladders, wrong_rows, wrong_schema
 
 SECRET = "secret"
 """A column that is added: the sensitive values."""

@@ -26,13 +26,14 @@ from tamis.engine.released import ReleasedRows
 from tamis.errors import InputError
 from tamis.publication.bundle import recipe, write_private, write_shared, written_release
 from tamis.publication.manifest import Bound, ReleaseFile, manifest, with_bounds
-from tamis.publication.summarise import AGAIN, summarise
+from tamis.publication.report import AGAIN, summarise
 from tamis.require.counts import ClassCounts
 from tamis.scale.coarse import plain_kind
 from tamis.scale.search import LargeOutcome
 from tamis.scale.verifying import other_engine, verify_large
 from tamis.table_file import Format, write_parts
 from tamis.unique_counts import ExposureFacts
+from tamis.verification.claims import not_promised
 from tamis.verification.layout import (
     HEADERS,
     PEOPLE,
@@ -40,7 +41,6 @@ from tamis.verification.layout import (
     RELEASE,
     SECRETS,
 )
-from tamis.verification.promises import not_promised
 from tamis.verification.secret_groups import numbered_secrets
 from tamis.verification.verify import verify
 

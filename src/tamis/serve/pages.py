@@ -18,7 +18,7 @@ from tamis.errors import plural
 from tamis.figures import percent
 from tamis.publication.page import csp_hash, legible, template_text, templates
 from tamis.serve.fields import as_typed
-from tamis.verification.check_words import CHECK_WORDS
+from tamis.verification.layout import CHECK_WORDS
 
 STEPS = (
     ("columns", "Columns"),

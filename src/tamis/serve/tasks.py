@@ -28,8 +28,8 @@ from tamis.read import format_of, read_table
 from tamis.read.guesses import ColumnGuess, guess_columns
 from tamis.serve.project import shown_of
 from tamis.table import Table, bare
+from tamis.verification.claims import exposure_words, unique_words
 from tamis.verification.layout import NAME, read_json
-from tamis.verification.promises import exposure_words, unique_words
 from tamis.verification.verify import verify
 
 if TYPE_CHECKING:

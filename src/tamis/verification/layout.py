@@ -1,4 +1,4 @@
-"""What a published folder contains, by name, and its documents, read and written.
+"""What a published folder contains, by name, its documents, and what is checked of it, in words.
 
 Nothing in such a folder is trusted: only plain files are opened, never a link, a pipe or a
 device, and no more of a document is read than a release of any size needs.
@@ -136,3 +136,27 @@ def _finite(text: str) -> float:
     if not isfinite(number):
         raise ValueError("not finite")
     return number
+
+
+CHECK_WORDS = {
+    "manifest": "The manifest is complete and well formed, and has nothing that none has.",
+    "files": "There is no file that does not belong to a release.",
+    "hash": "The rows and the report are those that the manifest was written for.",
+    "schema": "The columns are those that the manifest lists.",
+    "form": "The file holds its rows and nothing else, byte by byte.",
+    "codes": "Codes are stated of values that are in the file alone.",
+    "not_promised": "What is not promised is said in full.",
+    "k_anonymity": "People who look alike were counted again.",
+    "containment_anonymity": "People who have the same facts were counted again.",
+    "method": "What the method did to the columns fits the promises.",
+    "ladders": "Every coarser value is one that the manifest describes.",
+    "people": "People with several rows count once.",
+    "suppressed": "The share of those who were left out fits the rows.",
+    "diversity": "How alike the secrets of a group are was counted again, where it is promised.",
+    "delta-presence": "Who may be in the table was counted again, where it is promised.",
+    "exposure": "Those who stand alone were counted again.",
+    "budget": "The stated parts of a privacy budget add up, where rows were drawn.",
+    "identifiers": "No column that says who someone is was released.",
+    "private": "The private part belongs to this release, where it is there.",
+}
+"""By the name of a check, as `verify` gives it in JSON."""

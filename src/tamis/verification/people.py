@@ -8,10 +8,15 @@ and reveal nothing about the order of the original or of its identifiers.
 Of the people who were left out so that all others keep what is promised, the manifest has a rounded
 share and no number, which would tell how many rows there were and so whether one more was among
 them. The holder's recipe has the numbers.
+
+``private/rows.csv`` has names of the released rows, by which `tamis release --earlier` finds who is
+in both: hashes of what tells people apart, of all identifiers, and of all cells of the original
+row; empty where there is no identifier. The recipe says which columns these are of.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -30,6 +35,7 @@ from tamis.table import Table, content_order, number_people, sort_by_content
 from tamis.verification.checks import measure
 from tamis.verification.layout import (
     HEADERS,
+    NAMES,
     PEOPLE,
     PRIVATE,
     RECIPE,
@@ -211,3 +217,46 @@ def _is_stated(stated: Any) -> bool:
     if type(share) is not float or not 0 < share <= 1:
         return False
     return abs(PERCENT * share - round(PERCENT * share)) < 1e-9
+
+
+KINDS = tuple(HEADERS[NAMES].split(","))
+LONGEST = 80
+"""The most characters a line may have."""
+_LINE = re.compile(r"(?:[0-9a-f]{20})?,(?:[0-9a-f]{20})?,[0-9a-f]{20}")
+
+
+def write_names(path: Path, names: pl.DataFrame) -> None:
+    """Write the names of the released rows, in the order of their file."""
+    lines = names.select(pl.concat_str(pl.col(KINDS).fill_null(""), separator=","))
+    path.write_text("\n".join([HEADERS[NAMES], *lines.to_series()]) + "\n", encoding="ascii")
+
+
+def read_names(folder: Path, rows: int) -> tuple[dict[str, tuple[str, ...]], pl.DataFrame] | None:
+    """The columns that rows are named by, and their names; `None` where nobody kept them."""
+    path = folder / PRIVATE / NAMES
+    if not path.exists():
+        return None
+    with open_plain_file(path) as file:
+        data = file.read(LONGEST * (rows + 1) + 1)
+    first, *lines = data.decode("ascii", "replace").splitlines() or [""]
+    if first != HEADERS[NAMES] or len(lines) != rows or not all(map(_LINE.fullmatch, lines)):
+        raise CannotMeet(f"{PRIVATE}/{NAMES} does not hold the names of {rows} rows")
+    cells = [[name or None for name in line.split(",")] for line in lines]
+    frame = pl.DataFrame(cells, schema=dict.fromkeys(KINDS, pl.String), orient="row")
+    return _columns(read_json(folder / PRIVATE / RECIPE)), frame
+
+
+def wrong_names(folder: Path, rows: int) -> str:
+    """What is wrong with the names of the released rows; empty where nothing is, or none are."""
+    try:
+        read_names(folder, rows)
+    except CannotMeet as error:
+        return str(error)
+    return ""
+
+
+def _columns(recipe: dict[str, Any]) -> dict[str, tuple[str, ...]]:
+    said = recipe.get("named_by")
+    if not isinstance(said, dict) or set(said) != set(KINDS):
+        raise CannotMeet(f"{PRIVATE}/{RECIPE} does not say what rows are named by")
+    return {kind: tuple(map(str, said[kind])) for kind in KINDS}

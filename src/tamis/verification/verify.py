@@ -19,12 +19,25 @@ from tamis.read.keys import identifying_columns
 from tamis.stated import sentence
 from tamis.table import Table, bare
 from tamis.table_file import read_cells
-from tamis.verification.check_words import CHECK_WORDS
 from tamis.verification.checks import measure, wrong_exposure, wrong_known
-from tamis.verification.contradictions import contradiction
-from tamis.verification.form import with_types, wrong_dictionary, wrong_form
-from tamis.verification.kept_names import wrong_names
+from tamis.verification.claims import (
+    NOT_CHECKED,
+    budget_claim,
+    counted_alone,
+    counted_claims,
+    only_stated,
+    possible_not_promised,
+)
+from tamis.verification.form import (
+    with_types,
+    wrong_dictionary,
+    wrong_form,
+    wrong_ladders,
+    wrong_rows,
+    wrong_schema,
+)
 from tamis.verification.layout import (
+    CHECK_WORDS,
     NAME,
     PRIVATE,
     RECIPE,
@@ -39,15 +52,13 @@ from tamis.verification.people import (
     kept_people,
     rows_stated,
     wrong_left_out,
+    wrong_names,
     wrong_people,
 )
 from tamis.verification.presence import Recounted, check_claimed_columns, recounted_presence
-from tamis.verification.promises import budget_claim, possible_not_promised
 from tamis.verification.secret_groups import wrong_secret_groups
-from tamis.verification.shape import wrong_shape
-from tamis.verification.unchecked import NOT_CHECKED, counted_alone, counted_claims, only_stated
+from tamis.verification.shape import contradiction, wrong_shape
 from tamis.verification.value_shapes import is_finite_number
-from tamis.verification.written_cells import wrong_ladders, wrong_rows, wrong_schema
 
 ROUNDING = 1e-9
 MOST_EPSILON = 500.0

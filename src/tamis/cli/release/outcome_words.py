@@ -230,7 +230,7 @@ def _left_out(outcome: Outcome, analysis: Analysis) -> list[str]:
 
 
 def _alone(outcome: Outcome, analysis: Analysis) -> list[str]:
-    from tamis.verification.promises import alike_words, everything_words, exposure_words
+    from tamis.verification.claims import alike_words, everything_words, exposure_words
 
     found, secret = analysis.exposure, analysis.same_sensitive
     if found is None:
@@ -263,7 +263,7 @@ def _diverse(outcome: Outcome) -> list[str]:
 
 def _unique(analysis: Analysis) -> list[str]:
     """The count of people who are like nobody else, before anything that sounds safe."""
-    from tamis.verification.promises import everything_words
+    from tamis.verification.claims import everything_words
 
     found = analysis.exposure
     if found is None or not _is_mostly_unique(found):
