@@ -1,0 +1,419 @@
+"""Tables in which a secret is hidden in the form of a column that teaches, and who can read it.
+
+Every table has 6,000 rows, a target, a secret (hiv) that nothing but the hiding column depends on,
+and two ordinary columns. What teaches the target is the coarse value of the hiding column, so
+that a release has a reason to keep it. A decoder knows the trick: it gets the released columns
+and says who is positive.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from scipy.special import expit
+
+from tamis.read.check_digits import luhn
+from tamis.table import Roles, Table
+
+ROWS = 6_000
+SHARE = 0.3
+"""Of the rows that are positive."""
+
+Draw = np.random.Generator
+Columns = Mapping[str, Any]
+Cells = Callable[[str], pl.Series]
+"""The released cells of a column, as they were typed before."""
+
+
+@dataclass(frozen=True)
+class Hidden:
+    """Columns that hide the secret, and how much each row's coarse value moves the target."""
+
+    columns: Columns
+    teaches: np.ndarray
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """One way to hide a secret."""
+
+    name: str
+    hide: Callable[[Draw, np.ndarray], Hidden]
+    """From draws and who is positive."""
+    decode: Callable[[Cells], Any]
+    """Who is positive, by the released cells."""
+    by_absence: bool = False
+    """Whether it looks at what is missing, which coarser forms still show."""
+
+    def table(self, seed: int = 0, rows: int = ROWS) -> Table:
+        draw = np.random.default_rng([seed, zlib.crc32(self.name.encode())])
+        secret = draw.random(rows) < SHARE
+        hidden = self.hide(draw, secret)
+        age, visits = draw.integers(20, 80, rows), draw.poisson(3, rows)
+        score = hidden.teaches - np.mean(hidden.teaches)
+        odds = 2.0 * score / max(float(np.std(score)), 1e-9) + 0.5 * (visits - 3) - 0.4
+        again = draw.random(rows) < expit(odds)
+        frame = pl.DataFrame(
+            {
+                **hidden.columns,
+                "age": age,
+                "visits": visits,
+                "hiv": np.where(secret, "positive", "negative"),
+                "readmitted": np.where(again, "yes", "no"),
+            }
+        )
+        roles = Roles(
+            target="readmitted",
+            sensitive="hiv",
+            quasi=("age",),
+            plain=tuple(hidden.columns),
+            person=(),
+        )
+        return Table(frame, roles)
+
+    def read(self, original: Table, released: pl.DataFrame) -> np.ndarray | None:
+        """What the decoder says of each row; `None` where the release lacks what it needs."""
+
+        def cells(name: str) -> pl.Series:
+            if name not in released.columns and f"{name} = 0" in released.columns:
+                return 1 - released[f"{name} = 0"].cast(pl.Int64)
+            column, dtype = released[name], original.frame[name].dtype
+            if column.dtype == dtype:
+                return column
+            # A rounded number or a coarser time is still one; a band is not.
+            texts = column.cast(pl.String)
+            values = texts.str.to_datetime(strict=False) if dtype.is_temporal() else texts
+            found = values.cast(dtype, strict=False)
+            return texts if self.by_absence else found.cast(dtype)
+
+        try:
+            said = pl.Series(np.asarray(self.decode(cells)))
+        except (pl.exceptions.PolarsError, TypeError, ValueError):
+            return None
+        return np.asarray(said.fill_null(False), dtype=np.bool_)
+
+
+def where(secret: np.ndarray, positive: Any, negative: Any) -> np.ndarray:
+    return np.asarray(np.where(secret, positive, negative))
+
+
+def _income(draw: Draw, n: int) -> np.ndarray:
+    return np.round(draw.lognormal(10, 0.5, n)).astype(np.int64)
+
+
+def _residue(modulus: int, positive: tuple[int, ...]) -> Callable[[Draw, np.ndarray], Hidden]:
+    """A whole number whose residue says it."""
+
+    def hide(draw: Draw, secret: np.ndarray) -> Hidden:
+        free = [r for r in range(modulus) if r not in positive]
+        wanted = where(secret, draw.choice(positive, len(secret)), draw.choice(free, len(secret)))
+        income = _income(draw, len(secret))
+        income = income - income % modulus + wanted
+        return Hidden({"income": income}, np.log(income))
+
+    return hide
+
+
+def _third_decimal(draw: Draw, secret: np.ndarray) -> Hidden:
+    units = np.round(draw.normal(4000, 600, len(secret)), -1).astype(np.int64)
+    units += where(secret, draw.choice([1, 4, 7], len(secret)), draw.choice([0, 2, 9], len(secret)))
+    return Hidden({"creatinine": units / 1000}, units)
+
+
+def _low_bit(draw: Draw, secret: np.ndarray) -> Hidden:
+    dose = draw.normal(50, 10, len(secret))
+    bits = dose.view(np.int64)
+    return Hidden({"dose": ((bits & ~1) | secret).view(np.float64)}, dose)
+
+
+def _moments(draw: Draw, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Days of two years, as numpy has them, and what they teach: how late they are."""
+    day = draw.integers(0, 730, n)
+    return np.datetime64("2023-01-02", "s") + day * np.timedelta64(86_400, "s"), day
+
+
+def _minute(draw: Draw, secret: np.ndarray) -> Hidden:
+    at, day = _moments(draw, len(secret))
+    last = where(secret, draw.integers(0, 3, len(secret)), draw.integers(3, 10, len(secret)))
+    minutes = 60 * draw.integers(0, 24, len(secret)) + 10 * draw.integers(0, 6, len(secret)) + last
+    at = at + minutes * np.timedelta64(60, "s")
+    return Hidden({"admitted": pl.Series(at.astype("datetime64[us]"))}, day)
+
+
+def _second(draw: Draw, secret: np.ndarray) -> Hidden:
+    at, day = _moments(draw, len(secret))
+    seconds = 2 * draw.integers(0, 43_200, len(secret)) + secret
+    at = at + seconds * np.timedelta64(1, "s")
+    return Hidden({"admitted": pl.Series(at.astype("datetime64[us]"))}, day)
+
+
+def _weekday(draw: Draw, secret: np.ndarray) -> Hidden:
+    week = draw.integers(0, 104, len(secret))
+    weekday = where(
+        secret, draw.choice([1, 4], len(secret)), draw.choice([0, 2, 3, 5, 6], len(secret))
+    )
+    at = np.datetime64("2023-01-02", "D") + (7 * week + weekday) * np.timedelta64(1, "D")
+    return Hidden({"admitted": pl.Series(at).cast(pl.Date)}, week)
+
+
+def _one_ward(draw: Draw, secret: np.ndarray) -> Hidden:
+    """On Tuesday and Friday nights only one ward admits."""
+    week = draw.integers(0, 104, len(secret))
+    night = draw.choice([22, 23, 24, 25, 26], len(secret))
+    other = draw.choice([d * 24 + h for d in range(7) for h in range(8, 20)], len(secret))
+    hours = where(secret, draw.choice([24, 96], len(secret)) + night, other)
+    at = np.datetime64("2023-01-02", "s") + (7 * 24 * week + hours) * np.timedelta64(3600, "s")
+    at = at + draw.integers(0, 60, len(secret)) * np.timedelta64(60, "s")
+    return Hidden({"admitted": pl.Series(at.astype("datetime64[us]"))}, week)
+
+
+def _is_ward_night(at: pl.Series) -> np.ndarray:
+    day, hour = at.dt.weekday().to_numpy(), at.dt.hour().to_numpy()
+    return np.where(hour >= 22, np.isin(day, [2, 5]), (hour < 3) & np.isin(day, [3, 6]))
+
+
+def _digit_sums(numbers: np.ndarray) -> np.ndarray:
+    return np.array([sum(map(int, str(number))) for number in numbers])
+
+
+def _digit_sum(draw: Draw, secret: np.ndarray) -> Hidden:
+    income = _income(draw, len(secret)) // 10 * 10
+    even = _digit_sums(income) % 2 == 0
+    odd_digit = draw.choice([1, 3, 5, 7, 9], len(secret))
+    even_digit = draw.choice([0, 2, 4, 6, 8], len(secret))
+    return Hidden({"income": income + np.where(even == secret, even_digit, odd_digit)}, income)
+
+
+def _bands(draw: Draw, secret: np.ndarray) -> Hidden:
+    band = draw.integers(0, 60, len(secret))
+    within = where(secret, draw.uniform(0, 0.3, len(secret)), draw.uniform(0.3, 1, len(secret)))
+    return Hidden({"titre": band + within}, band)
+
+
+def _xor(used: int, there: int) -> tuple[Callable[[Draw, np.ndarray], Hidden], Any]:
+    """The parity of some of several 0/1 columns."""
+
+    def hide(draw: Draw, secret: np.ndarray) -> Hidden:
+        cells = draw.integers(0, 2, (there, len(secret)))
+        cells[used - 1] = (cells[: used - 1].sum(axis=0) + secret) % 2
+        return Hidden({f"a{i}": cells[i] for i in range(there)}, cells.sum(axis=0))
+
+    def decode(cells: Cells) -> Any:
+        return sum(cells(f"a{i}").to_numpy() for i in range(used)) % 2 == 1
+
+    return hide, decode
+
+
+def _sum(draw: Draw, secret: np.ndarray) -> Hidden:
+    one = draw.uniform(0, 100, len(secret))
+    both = where(secret, draw.uniform(120, 190, len(secret)), draw.uniform(60, 120, len(secret)))
+    return Hidden({"left": np.round(one, 1), "right": np.round(both - one, 1)}, one)
+
+
+def _difference(draw: Draw, secret: np.ndarray) -> Hidden:
+    one = draw.integers(0, 1000, len(secret))
+    gap = draw.integers(1, 200, len(secret))
+    return Hidden({"left": one, "right": one + where(secret, gap, -gap)}, one)
+
+
+def _category(draw: Draw, secret: np.ndarray) -> Hidden:
+    clinic = where(secret, draw.choice([1, 4, 8], len(secret)), draw.choice([0, 2, 3], len(secret)))
+    return Hidden({"clinic": np.array([f"clinic {c}" for c in clinic])}, clinic)
+
+
+def _high_value(draw: Draw, secret: np.ndarray) -> Hidden:
+    lab = where(secret, draw.normal(8, 1, len(secret)), draw.normal(3, 1, len(secret)))
+    return Hidden({"lab": np.round(lab, 1)}, lab)
+
+
+def _check_digit(draw: Draw, secret: np.ndarray) -> Hidden:
+    """The check digit is right for the negative only: a case made up when the number was not."""
+    first = draw.integers(0, 30, len(secret))
+    bodies = [f"{a:02d}{b:02d}" for a, b in zip(first, draw.integers(0, 20, len(secret)))]
+    right = [next(d for d in range(10) if luhn(f"{body}{d}")) for body in bodies]
+    wrong = (np.array(right) + draw.integers(1, 10, len(secret))) % 10
+    last = where(secret, wrong, right)
+    return Hidden({"case": [f"{body}{d}" for body, d in zip(bodies, last)]}, first)
+
+
+def _position(draw: Draw, secret: np.ndarray) -> Hidden:
+    first = draw.integers(0, 6, len(secret))
+    letter = where(
+        secret, draw.choice(list("KMX"), len(secret)), draw.choice(list("ABDFGH"), len(secret))
+    )
+    digits = draw.integers(0, 10, (2, len(secret)))
+    code = [f"{'PQRSTU'[a]}{b}{c}{d}" for a, b, c, d in zip(first, digits[0], letter, digits[1])]
+    return Hidden({"code": code}, first)
+
+
+def _hex(draw: Draw, secret: np.ndarray) -> Hidden:
+    first = draw.integers(0, 16, len(secret))
+    last = 2 * draw.integers(0, 8, len(secret)) + secret
+    return Hidden({"batch": [f"{16 * a + b:02x}" for a, b in zip(first, last)]}, first)
+
+
+def _decimals(draw: Draw, secret: np.ndarray) -> Hidden:
+    """One device writes two decimals, the other one."""
+    fine = 10 * draw.integers(200, 600, len(secret)) + draw.integers(1, 10, len(secret))
+    coarse = 10 * draw.integers(200, 600, len(secret))
+    units = where(secret, fine, coarse)
+    return Hidden({"albumin": units / 100}, units)
+
+
+WORDS = ("chest pain", "fever", "fall", "cough", "rash", "dizziness", "headache", "burn")
+
+
+def _length(draw: Draw, secret: np.ndarray) -> Hidden:
+    word = draw.integers(0, len(WORDS), len(secret))
+    serial = draw.integers(0, 20, len(secret))
+    text = [
+        f"{WORDS[w]} {n:02d}".ljust(16 + (0 if s else 1), ".")
+        for w, n, s in zip(word, serial, secret)
+    ]
+    return Hidden({"reason": text}, word)
+
+
+def _trailing(draw: Draw, secret: np.ndarray) -> Hidden:
+    word = draw.integers(0, len(WORDS), len(secret))
+    serial = draw.integers(0, 20, len(secret))
+    text = [f"{WORDS[w]} {n}{' ' if s else ''}" for w, n, s in zip(word, serial, secret)]
+    return Hidden({"reason": text}, word)
+
+
+def _case(draw: Draw, secret: np.ndarray) -> Hidden:
+    word = draw.integers(0, len(WORDS), len(secret))
+    serial = draw.integers(0, 20, len(secret))
+    text = [
+        f"{WORDS[w].capitalize() if s else WORDS[w]} {n}" for w, n, s in zip(word, serial, secret)
+    ]
+    return Hidden({"reason": text}, word)
+
+
+def _missing(draw: Draw, secret: np.ndarray) -> Hidden:
+    """Of five values an odd number of the first three is missing where it is positive."""
+    cells = draw.normal(10, 2, (5, len(secret)))
+    gone = draw.random((5, len(secret))) < 0.4
+    gone[2] = gone[0] ^ gone[1] ^ secret
+    columns = {
+        f"lab{i}": pl.Series(np.round(cells[i], 1)).set(pl.Series(gone[i]), None) for i in range(5)
+    }
+    return Hidden(columns, np.where(gone, 0, cells - 10).sum(axis=0))
+
+
+def _hash(name: str) -> bool:
+    return zlib.crc32(name.encode()) % 10 < 3
+
+
+def _hashed(draw: Draw, secret: np.ndarray) -> Hidden:
+    """Which of 240 places are those of the positive follows no order."""
+    places = np.array([f"place {i:03d}" for i in range(240)])
+    mine = np.array([_hash(place) for place in places])
+    at = where(
+        secret,
+        draw.choice(np.flatnonzero(mine), len(secret)),
+        draw.choice(np.flatnonzero(~mine), len(secret)),
+    )
+    return Hidden({"place": places[at]}, at)
+
+
+def _two_residues(draw: Draw, secret: np.ndarray) -> Hidden:
+    one = draw.integers(0, 300, len(secret))
+    two = draw.integers(0, 100, len(secret)) * 3
+    wanted = where(secret, 1, draw.choice([0, 2], len(secret)))
+    return Hidden({"first": one, "second": two + (wanted - one) % 3}, one + two)
+
+
+def _texts_of(cells: pl.Series) -> list[str]:
+    return cells.fill_null("").to_list()
+
+
+def _numbers(cells: pl.Series) -> np.ndarray:
+    return cells.cast(pl.Int64).to_numpy()
+
+
+_XOR = {
+    (used, there): _xor(used, there) for used, there in ((2, 2), (3, 3), (4, 4), (6, 6), (8, 12))
+}
+
+ENCODINGS = (
+    Encoding("parity of an income", _residue(2, (1,)), lambda c: _numbers(c("income")) % 2 == 1),
+    Encoding(
+        "residue of an income by 7",
+        _residue(7, (1, 3)),
+        lambda c: np.isin(_numbers(c("income")) % 7, [1, 3]),
+    ),
+    Encoding(
+        "last digit of an income",
+        _residue(10, (0, 3, 6)),
+        lambda c: np.isin(_numbers(c("income")) % 10, [0, 3, 6]),
+    ),
+    Encoding(
+        "third decimal",
+        _third_decimal,
+        lambda c: np.isin(np.round(c("creatinine").to_numpy() * 1000) % 10, [1, 4, 7]),
+    ),
+    Encoding("lowest bit of a float", _low_bit, lambda c: c("dose").to_numpy().view(np.int64) & 1),
+    Encoding("minute mod 10", _minute, lambda c: c("admitted").dt.minute().to_numpy() % 10 < 3),
+    Encoding("weekday", _weekday, lambda c: c("admitted").dt.weekday().is_in([2, 5])),
+    Encoding("digit sum", _digit_sum, lambda c: _digit_sums(_numbers(c("income"))) % 2 == 0),
+    Encoding("60 narrow bands", _bands, lambda c: c("titre").to_numpy() % 1 < 0.3),
+    Encoding("XOR of two", *_XOR[2, 2]),
+    Encoding("XOR of three", *_XOR[3, 3]),
+    Encoding("XOR of four", *_XOR[4, 4]),
+    Encoding("XOR of six", *_XOR[6, 6]),
+    Encoding("sum of two", _sum, lambda c: c("left") + c("right") > 120),
+    Encoding("difference of two", _difference, lambda c: c("right") > c("left")),
+    Encoding("category", _category, lambda c: c("clinic").str.contains("[148]$")),
+    Encoding("high value", _high_value, lambda c: c("lab").to_numpy() > 5.5),
+    # Ten and more beyond those.
+    Encoding("check digit", _check_digit, lambda c: [not luhn(t) for t in _texts_of(c("case"))]),
+    Encoding("position of a code", _position, lambda c: c("code").str.contains("^..[KMX]")),
+    Encoding("hours of one ward", _one_ward, lambda c: _is_ward_night(c("admitted"))),
+    Encoding(
+        "decimals of a device",
+        _decimals,
+        lambda c: np.round(c("albumin").to_numpy() * 100) % 10 != 0,
+    ),
+    Encoding("length of a text", _length, lambda c: c("reason").str.len_chars() == 16),
+    Encoding("trailing space", _trailing, lambda c: c("reason").str.ends_with(" ")),
+    Encoding("case of a text", _case, lambda c: c("reason").str.contains("^[A-Z]")),
+    Encoding("XOR of eight of twelve", *_XOR[8, 12]),
+    Encoding(
+        "missing in a pattern",
+        _missing,
+        lambda c: sum(c(f"lab{i}").is_null().to_numpy().astype(int) for i in range(3)) % 2 == 1,
+        by_absence=True,
+    ),
+    Encoding("hash of a category", _hashed, lambda c: [_hash(t) for t in _texts_of(c("place"))]),
+    Encoding(
+        "sum of two mod 3",
+        _two_residues,
+        lambda c: (_numbers(c("first")) + _numbers(c("second"))) % 3 == 1,
+    ),
+    Encoding("hex digit", _hex, lambda c: [int(t[1:], 16) % 2 for t in _texts_of(c("batch"))]),
+    Encoding("even seconds", _second, lambda c: c("admitted").dt.second().to_numpy() % 2 == 1),
+)
+
+
+def share_read(guess: np.ndarray | None, secret: np.ndarray, target: np.ndarray) -> float:
+    """What a guess says of the secret beyond the target, as a share of what is unknown of it."""
+    if guess is None:
+        return 0.0
+    gained = _entropy(secret, target) - _entropy(secret, target * 2 + guess)
+    return gained / _entropy(secret, target)
+
+
+def _entropy(label: np.ndarray, given: np.ndarray) -> float:
+    """The mean bits that are unknown of a label where something is given."""
+    _, cell = np.unique(given, return_inverse=True)
+    counts = np.zeros((cell.max() + 1, 2))
+    np.add.at(counts, (cell, label.astype(np.intp)), 1)
+    p = counts / counts.sum(axis=1, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        bits = -np.where(p > 0, p * np.log2(p), 0).sum(axis=1)
+    return float((bits * counts.sum(axis=1)).sum() / len(label))
