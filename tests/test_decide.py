@@ -40,7 +40,7 @@ class Fake(Row):
             features=features,
             promises=self.promises,
             unit="people",
-            beyond=self.beyond,
+            n_unlisted=self.beyond,
             forms={},
             suppressed_people=self.left_out,
             table=SimpleNamespace(target="income", features=(), frame={}),

@@ -61,7 +61,7 @@ class Failure:
 
 def failures(row: Row, limits: tuple[Limit, ...]) -> tuple[Failure, ...]:
     """What a release does not meet: its own promises of anonymity, and the limits."""
-    if row.release.beyond:
+    if row.release.n_unlisted:
         words = "it stands for all columns, too many to be released as they are"
         return (Failure(words, "too many columns", 1.0), *beyond(row, limits))
     return (*_broken_promises(row), *beyond(row, limits))
@@ -332,7 +332,7 @@ def most_valuable(scorecard: Scorecard, meeting: Sequence[Row], caution: float) 
 
 def _groups(release: Release) -> list[int]:
     """The groups of each column in a coarser form."""
-    return [release.of_everyone.frame[name].n_unique() for name in release.forms]
+    return [release.unsuppressed.table.frame[name].n_unique() for name in release.forms]
 
 
 def _useless(scorecard: Scorecard, row: Row) -> list[Failure]:

@@ -244,8 +244,7 @@ def _ends(problem: Problem, records: BinaryTable | None) -> tuple[Release, Relea
     baseline = released(table, table.features, EVERYTHING, Recipe(EVERYTHING), promises)
     if records is not None:
         known = {*table.frame.columns, *table.roles.dropped}  # copies that were held back included
-        beyond = sum(name not in known for name in records.features)
-        baseline = replace(baseline, beyond=beyond)
+        baseline = baseline.standing_for(sum(name not in known for name in records.features))
     return baseline, released(table, [], NOTHING, Recipe(NOTHING))
 
 

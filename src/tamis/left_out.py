@@ -17,13 +17,13 @@ PERCENT = 100
 
 def left_out_numbers(release: Release) -> dict[str, int] | None:
     """The people and rows that are left out, and all there are; `None` where nobody is."""
-    if release.whole is None:
+    if not release.is_suppressed:
         return None
     return {
         "rows": release.suppressed_rows,
-        "of_rows": release.whole.table.rows,
+        "of_rows": release.unsuppressed.table.rows,
         "people": release.suppressed_people,
-        "of_people": release.whole.everybody,
+        "of_people": release.unsuppressed.everybody,
     }
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -17,8 +17,6 @@ from tamis.people import People
 from tamis.table import Table, Unit
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from tamis.require.k import KAnonymity
 
 
@@ -77,8 +75,9 @@ class Release:
     """A table as it could be published.
 
     Its rows are those of the original in the same order, so the two can be compared; the order
-    is lost on publication. A few may be left out, see `keeping`. Synthetic rows describe no real
-    person and may differ in number.
+    is lost on publication. What is not so of every release is a kind of its own: values were
+    altered (`AlteredRelease`), rows are synthetic (`DrawnRelease`), some are left out
+    (`SuppressedRelease`), or it stands for more columns than its table has (`ScreenedRelease`).
 
     Parameters
     ----------
@@ -88,27 +87,14 @@ class Release:
     recipe : Recipe
     promises : tuple of KAnonymity
         Among how many people everybody hides, by which columns.
-    unaltered : Table, optional
-        If values were altered, the same rows and features unaltered: what a model that
-        learnt from the release will be applied to.
-    rehearsal : Table, optional
-        For synthetic rows: more rows, generated in the same way from the rows a search may see,
-        so that models trained on them can be evaluated on the other rows.
     people : People, optional
         The person each row is about, since the identifiers that distinguish people are not in
         the table. By default each row is a different person.
+    unit : {"people", "rows"}
+        What counts refer to, as in `Table.unit` of the original.
     forms : mapping of feature to Coarsening
         The features that are released in a coarser form; people in whom a model is interested are
         coarsened the same way.
-    beyond : int
-        Columns that it stands for beside those of its table, where an original of very many is
-        compared by some; it is measured as all of them, and never published.
-    unit : {"people", "rows"}
-        What counts refer to, as in `Table.unit` of the original.
-    kept : array of bool, optional
-        Which rows of the original are in it; `None`: all of them.
-    whole : Release, optional
-        Where some are not, the same release with all rows.
     sources : mapping of feature to column
         The column of the original that a feature was made of, where it has another name.
 
@@ -125,15 +111,13 @@ class Release:
     table: Table
     recipe: Recipe
     promises: tuple[KAnonymity, ...] = ()
-    unaltered: Table | None = None
-    rehearsal: Table | None = None
     people: People = None  # type: ignore[assignment]  # each row is a person
     unit: Unit = "rows"
     forms: Mapping[str, Coarsening] = field(default_factory=dict)
-    beyond: int = 0
-    kept: NDArray[np.bool_] | None = None
-    whole: Release | None = None
     sources: Mapping[str, str] = field(default_factory=dict)
+
+    n_unlisted: ClassVar[int] = 0
+    """Columns that it stands for beside those of its table."""
 
     def __post_init__(self) -> None:
         allowed = {*self.table.features, self.table.target}
@@ -164,9 +148,29 @@ class Release:
         )
 
     @property
+    def is_altered(self) -> bool:
+        """Whether cells are not those of the original, nor a coarser form of them."""
+        return isinstance(self, AlteredRelease)
+
+    @property
     def is_drawn(self) -> bool:
         """Whether its rows are synthetic, so that none of them describes a real person."""
-        return self.rehearsal is not None
+        return isinstance(self, DrawnRelease)
+
+    @property
+    def is_suppressed(self) -> bool:
+        """Whether rows of the original are left out."""
+        return isinstance(self, SuppressedRelease)
+
+    @property
+    def true_values(self) -> Table:
+        """The same rows and features unaltered, in their released forms."""
+        return self.table
+
+    @property
+    def unsuppressed(self) -> Release:
+        """The same release with all rows of the original, those that are left out included."""
+        return self
 
     @property
     def by_containment(self) -> bool:
@@ -180,7 +184,7 @@ class Release:
     @property
     def size(self) -> int:
         """The number of columns besides the target."""
-        return len(self.features) + self.beyond
+        return len(self.features) + self.n_unlisted
 
     @property
     def everybody(self) -> int:
@@ -188,34 +192,34 @@ class Release:
         return self.people.count
 
     @property
-    def of_everyone(self) -> Table:
-        """The table with all rows of the original, those that are left out included."""
-        return self.table if self.whole is None else self.whole.table
+    def mask(self) -> NDArray[np.bool_]:
+        """Which rows of the original are in it."""
+        return np.ones(self.table.rows, dtype=np.bool_)
 
     @property
     def suppressed_rows(self) -> int:
         """How many rows of the original are left out."""
-        return 0 if self.kept is None else int(np.count_nonzero(~self.kept))
+        return self.unsuppressed.table.rows - self.table.rows
 
     @property
     def suppressed_people(self) -> int:
         """How many people are left out with all their rows."""
-        return 0 if self.whole is None else self.whole.everybody - self.everybody
+        return self.unsuppressed.everybody - self.everybody
 
     def inside(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
         """Those of some rows of the original that are not left out."""
-        return rows if self.kept is None else rows[self.kept[rows]]
+        return rows
 
     def cells(self, column: pl.Series) -> pl.Series:
         """The cells of a column of the original that belong to released rows."""
-        return column if self.kept is None else column.filter(pl.Series(self.kept))
+        return column
 
-    def keeping(self, kept: NDArray[np.bool_]) -> Self:
+    def keeping(self, mask: NDArray[np.bool_]) -> SuppressedRelease:
         """The same release with some rows left out.
 
         Parameters
         ----------
-        kept : array of bool
+        mask : array of bool
             Which rows stay: those of a person all or none.
 
         Examples
@@ -226,10 +230,89 @@ class Release:
         >>> few.table.rows, few.suppressed_rows
         (2, 1)
         """
-        table = replace(self.table, frame=self.table.frame.filter(pl.Series(kept)))
-        return replace(
-            self, table=table, people=self.people[kept].renumbered(), kept=kept, whole=self
-        )
+        assert not self.is_altered, "true values would lose their rows"
+        table = replace(self.table, frame=self.table.frame.filter(pl.Series(mask)))
+        whose = self.people[mask].renumbered()
+        parts = self._parts() | {"table": table, "people": whose}
+        return SuppressedRelease(**parts, stays=mask, with_all_rows=self)
+
+    def altered_from(self, unaltered: Table) -> AlteredRelease:
+        """The same release, whose values are not those of the table that is given."""
+        return AlteredRelease(**self._parts(), unaltered=unaltered)
+
+    def standing_for(self, n_unlisted: int) -> ScreenedRelease:
+        """The same release, which stands for so many more columns."""
+        return ScreenedRelease(**self._parts(), n_unlisted=n_unlisted)
+
+    def _parts(self) -> dict[str, Any]:
+        """What every kind has."""
+        return {each.name: getattr(self, each.name) for each in fields(Release)}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class AlteredRelease(Release):
+    """A release with altered values.
+
+    Parameters
+    ----------
+    unaltered : Table
+        The same rows and features unaltered: what a model that learnt from the release will be
+        applied to.
+    """
+
+    unaltered: Table
+
+    @property
+    def true_values(self) -> Table:
+        return self.unaltered
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class DrawnRelease(AlteredRelease):
+    """Synthetic rows, which describe no real person and may differ in number.
+
+    Parameters
+    ----------
+    unaltered : Table
+        The people of the original, in the same columns.
+    evaluation_sample : Table
+        More rows, generated in the same way from the rows a search may see, so that models trained
+        on them can be evaluated on the other rows.
+    """
+
+    evaluation_sample: Table
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class SuppressedRelease(Release):
+    """A release without some rows of the original, see `Release.keeping`."""
+
+    stays: NDArray[np.bool_]
+    with_all_rows: Release
+
+    @property
+    def mask(self) -> NDArray[np.bool_]:
+        return self.stays
+
+    @property
+    def unsuppressed(self) -> Release:
+        return self.with_all_rows
+
+    def inside(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
+        return rows[self.stays[rows]]
+
+    def cells(self, column: pl.Series) -> pl.Series:
+        return column.filter(pl.Series(self.stays))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class ScreenedRelease(Release):
+    """All columns of records that have very many, by the few that are compared.
+
+    It is measured as all of them, and never published.
+    """
+
+    n_unlisted: int  # type: ignore[misc]  # of others it is the same for all
 
 
 def released(

@@ -22,7 +22,7 @@ from tamis.coarsen.ladder import Ladder
 from tamis.datasets import patients
 from tamis.errors import CannotMeet, InputError
 from tamis.perturb.noise import UniformNoise
-from tamis.release import Coarsening, Recipe, Release, released
+from tamis.release import Coarsening, DrawnRelease, Recipe, Release, released
 from tamis.table import Roles, Table
 from tests.long import LONG, long
 
@@ -309,7 +309,7 @@ def test_a_coarser_column_finds_fewer():
 def test_noise_hides_people_whose_values_are_known():
     release = release_of(TABLE, ["zip", "birth_year", "job"])
     altered = UniformNoise(0.9, random_state=1).fit_transform(release.table)
-    noisy = replace(release, table=altered, unaltered=release.table)
+    noisy = replace(release, table=altered).altered_from(release.table)
     before, after = quick_attack(TABLE, release), quick_attack(TABLE, noisy)
     assert before is not None
     assert after is not None
@@ -342,7 +342,9 @@ def test_people_with_several_rows_are_people():
 
 def test_synthetic_rows_and_large_tables_are_not_tried(monkeypatch):
     release = release_of(TABLE, ["ward"])
-    assert quick_attack(TABLE, replace(release, rehearsal=release.table)) is None
+    rows = release.table
+    drawn = DrawnRelease("", rows, Recipe("dp"), unaltered=rows, evaluation_sample=rows)
+    assert quick_attack(TABLE, drawn) is None
     monkeypatch.setattr(module, "MOST_CELLS", 600)  # as many as the release has
     assert quick_attack(TABLE, release) is None
 

@@ -48,7 +48,8 @@ def altered(table: Table) -> Release:
     """Ages of the release are off by one, and people are asked about as they are."""
     plain = released(table, ["age", "job"], "altered", Recipe("hand"))
     frame = plain.table.frame.with_columns(pl.col("age") + 1)
-    return Release("altered", Table(frame, plain.table.roles), plain.recipe, unaltered=plain.table)
+    made = Release("altered", Table(frame, plain.table.roles), plain.recipe)
+    return made.altered_from(plain.table)
 
 
 @pytest.mark.parametrize("alter", [False, True])

@@ -10,7 +10,7 @@ from tamis import Roles, Settings, Table, consider
 from tamis.decide import found_there
 from tamis.errors import InputError
 from tamis.evaluate.in_population import InPopulation, register_of
-from tamis.release import Coarsening, Recipe, Release, released
+from tamis.release import AlteredRelease, Coarsening, Recipe, Release, released
 
 RNG = np.random.default_rng(4)
 TOWN = pl.DataFrame(
@@ -58,7 +58,7 @@ def test_values_beyond_the_table_never_lower_the_risk():
 def test_altered_values_count_as_the_true_ones():
     plain = released(TABLE, ["age", "job"], "as it is", Recipe("hand"))
     noisy = plain.table.frame.with_columns(pl.col("age") + 1000)
-    altered = Release(
+    altered = AlteredRelease(
         "noisy", Table(noisy, plain.table.roles), Recipe("noise"), unaltered=plain.table
     )
     known = InPopulation(register=REGISTER)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import polars as pl
 import pytest
@@ -134,7 +132,7 @@ def yardstick(ones, labels):
 def test_kept_is_a_share_of_what_all_columns_teach(yardstick):
     table = yardstick.original
     some = released(table, ["x0"], "some", Recipe("by hand"))
-    whole = replace(released(table, table.features, "all", Recipe("all")), beyond=54)
+    whole = released(table, table.features, "all", Recipe("all")).standing_for(54)
     measured = yardstick.compared([whole, some]).reporting
     assert measured.everything == 0
     assert measured.kept[0] == 1
@@ -154,7 +152,7 @@ def test_all_compared_columns_are_not_taken_for_all_columns(yardstick):
 
 def test_who_has_everything_can_ignore_part_of_it(yardstick):
     table = yardstick.original
-    whole = replace(released(table, table.features, "all", Recipe("all")), beyond=54)
+    whole = released(table, table.features, "all", Recipe("all")).standing_for(54)
     yardstick.choosing.gains((0,))
     measured = yardstick.compared([whole]).choosing
     assert measured.kept[0] >= measured.kept.max()

@@ -10,7 +10,7 @@ import pytest
 
 from tamis.evaluate.yardstick import Yardstick
 from tamis.learn.holdout import HoldOut, column_labels
-from tamis.release import Recipe, Release, released
+from tamis.release import DrawnRelease, Recipe, Release, released
 from tamis.table import Table
 
 ROWS = 400
@@ -59,7 +59,7 @@ def test_columns_keep_what_teaches_and_tell_what_tells(given, measure):
 
 def test_a_release_that_alters_nothing_is_worth_what_its_columns_are(given, measure):
     plain = of(given, "hint", "leak")
-    copied = replace(plain, unaltered=plain.table)
+    copied = plain.altered_from(plain.table)
     assert measure.columns(plain) == (0, 1)
     assert measure.columns(copied) is None
     found = measure.compared([plain, copied])
@@ -74,7 +74,7 @@ def test_altered_rows_teach_and_true_ones_are_asked_about(given, measure):
     turned = Table(
         plain.table.frame.with_columns((1 - pl.col("hint")).alias("hint")), plain.table.roles
     )
-    found = measure.compared([plain, replace(plain, table=turned, unaltered=plain.table)])
+    found = measure.compared([plain, replace(plain, table=turned).altered_from(plain.table)])
     assert found.choosing.useful[0].value > 0.3
     assert found.choosing.useful[1].value < -0.3
     assert found.choosing.kept[1] == 0  # who has it can ignore it
@@ -84,7 +84,11 @@ def test_synthetic_rows_are_learnt_from_and_people_asked_about(given, measure):
     drawn = of(table(seed=1), "hint", "leak").table
     wrong = Table(drawn.frame.with_columns((1 - pl.col("hint")).alias("hint")), drawn.roles)
     plain = of(given, "hint", "leak")
-    found = measure.compared([plain, *(replace(plain, rehearsal=each) for each in (drawn, wrong))])
+    parts = plain.name, plain.table, plain.recipe
+    every = [
+        DrawnRelease(*parts, unaltered=given, evaluation_sample=each) for each in (drawn, wrong)
+    ]
+    found = measure.compared([plain, *every])
     for part in (found.choosing, found.reporting):
         assert part.useful[1].value == pytest.approx(part.useful[0].value, abs=0.15)
         assert part.useful[2].value < -0.3

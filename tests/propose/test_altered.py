@@ -19,7 +19,7 @@ from tamis.learn.holdout import HoldOut
 from tamis.propose import methods, propose
 from tamis.propose.altered import Flip, Microaggregate, Noise, PostRandomise, Suppress, Swap
 from tamis.propose.problem import Method, Problem
-from tamis.release import Recipe, Release
+from tamis.release import AlteredRelease, Recipe, Release
 
 
 def records(rows: int = 300) -> Table:
@@ -64,7 +64,7 @@ def test_every_level_of_noise_is_proposed_beside_the_others() -> None:
         "flip, k = 5",
         "flip, k = 10",
     ]
-    assert all(r.unaltered is not None for r in found.releases)
+    assert all(r.is_altered for r in found.releases)
 
 
 def test_the_target_the_sensitive_column_and_identifiers_are_not_altered_nor_added() -> None:
@@ -88,7 +88,7 @@ def test_a_model_learns_from_altered_rows_and_is_judged_on_true_ones() -> None:
     plain, altered = (Table(frame, table.roles) for frame in (made, turned))
     right = evaluator.assess(Release("plain", plain, Recipe("test"))).predictions.right.mean()
     assert right > 0.8
-    release = Release("turned", altered, Recipe("test"), unaltered=plain)
+    release = AlteredRelease("turned", altered, Recipe("test"), unaltered=plain)
     assert evaluator.assess(release).predictions.right.mean() < 0.3
 
 
@@ -137,7 +137,7 @@ def test_what_attackers_may_know_is_altered_until_k_are_alike(method, names) -> 
         assert k_anonymity(release.table) >= k
         assert release.recipe.public == {"k": k, "columns": ["age", "job"]}
         assert release.table.frame["sugar"].equals(table.frame["sugar"])
-        assert release.unaltered is not None
+        assert isinstance(release, AlteredRelease)
         assert release.unaltered.frame["age"].equals(table.frame["age"])
 
 

@@ -21,7 +21,7 @@ from tamis.propose import propose
 from tamis.propose.problem import Problem
 from tamis.propose.synthetic import Synthetic
 from tamis.publication.bundle import publish
-from tamis.release import Recipe, Release
+from tamis.release import DrawnRelease, Recipe, Release
 from tamis.verification.layout import read_json, write_json
 from tamis.verification.verify import verify
 from tests.publication.records import for_recipient
@@ -92,8 +92,9 @@ def test_the_rehearsal_never_looks_at_held_out_rows() -> None:
     moved = Table(table.frame.with_columns(x=pl.Series(far)), table.roles)
     question = Problem(moved, question.split, 5, question.classifier, epsilon=20.0)
     (release,) = propose(question, [Synthetic(bounds={"x": [0, 9], "y": ["a", "b"]})]).releases
-    assert release.rehearsal is not None
-    share = [np.mean(t.frame["x"].to_numpy() > 5) for t in (release.table, release.rehearsal)]
+    assert isinstance(release, DrawnRelease)
+    both = release.table, release.evaluation_sample
+    share = [np.mean(t.frame["x"].to_numpy() > 5) for t in both]
     assert share[0] == pytest.approx(0.5, abs=0.05)
     assert share[1] < 0.05
 
@@ -101,7 +102,7 @@ def test_the_rehearsal_never_looks_at_held_out_rows() -> None:
 def _drawn_release(table: Table, drawn: pl.DataFrame) -> Release:
     rows = Table(drawn).with_roles(target="y")
     recipe = Recipe("dp", {"budget": {"epsilon": 1.0}})
-    return Release("drawn", rows, recipe, unaltered=table, rehearsal=rows)
+    return DrawnRelease("drawn", rows, recipe, unaltered=table, evaluation_sample=rows)
 
 
 def test_a_model_learns_from_drawn_rows_and_is_judged_on_true_ones() -> None:

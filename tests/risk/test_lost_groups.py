@@ -92,7 +92,7 @@ def test_reasons_and_sizes_by_brute_force(seed):
     assert {
         (g.values["sex"], g.values["age"]): (g.people, g.reason) for g in found.groups
     } == expected
-    left = {a for (s, a, _), keep in zip(rows, release.kept) if keep}
+    left = {a for (s, a, _), keep in zip(rows, release.mask) if keep}
     assert {v.value for v in found.values if v.column == "age"} == set(frame["age"]) - left
 
 

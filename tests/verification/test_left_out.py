@@ -88,7 +88,7 @@ def test_rare_rows_are_gone_and_all_others_stay(outcome):
     release = outcome.decision.chosen.release
     assert set(release.features) == {"ward", "dose"}
     assert (release.suppressed_rows, release.table.rows) == (RARE, ROWS - RARE)
-    kept = outcome.table.frame.filter(pl.Series(release.kept))
+    kept = outcome.table.frame.filter(pl.Series(release.mask))
     assert release.table.frame["ward"].to_list() == kept["ward"].to_list()
     assert outcome.decision.chosen.assessment.k_anonymity >= 5
 
@@ -185,8 +185,8 @@ def test_models_learn_from_those_left_and_are_asked_about_all(outcome):
     assert len(chosen.predictions.truth) == len(evaluator.split.held)
     bits, _ = evaluator.yardstick.bits(chosen.release, evaluator.yardstick.reporting)
     (learn, asked), *_ = bits.parts.rounds
-    assert chosen.release.kept[learn].all()
-    assert not chosen.release.kept[asked].all()
+    assert chosen.release.mask[learn].all()
+    assert not chosen.release.mask[asked].all()
 
 
 def test_attackers_look_only_for_those_who_are_in(outcome):
@@ -200,8 +200,7 @@ def test_a_person_goes_with_all_rows(tmp_path):
     release = outcome.decision.chosen.release
     assert release.suppressed_people == RARE
     assert release.suppressed_rows > RARE
-    kept, people = release.kept, outcome.table.people
-    assert kept is not None
+    kept, people = release.mask, outcome.table.people
     assert not people.each_row
     assert not set(people[~kept].codes) & set(people[kept].codes)
     assert verify(publish(outcome, tmp_path / "out", date=DATE)).private
@@ -320,7 +319,7 @@ def test_what_would_identify_those_who_stay_is_refused_before_anything_is_writte
     roles = Roles(target="ill", quasi=("job",))
     assert not unstated_identifiers(Table(nearly_unique(), roles))  # the door lets it in
     found = considered(Table(nearly_unique(), roles), max_suppressed=0.1)
-    assert found.release.kept is not None
+    assert found.release.is_suppressed
     with pytest.raises(CannotMeet, match=r"that would be left, column 'score' .*--feature"):
         publish(found, tmp_path / "out", date=DATE)
     assert list(tmp_path.iterdir()) == []
@@ -329,5 +328,5 @@ def test_what_would_identify_those_who_stay_is_refused_before_anything_is_writte
 def test_it_leaves_where_the_holder_says_that_it_tells_nobody(tmp_path: Path):
     roles = Roles(target="ill", quasi=("job",), plain=("score",))
     found = considered(Table(nearly_unique(), roles), max_suppressed=0.1)
-    assert found.release.kept is not None
+    assert found.release.is_suppressed
     verify(publish(found, tmp_path / "out", date=DATE))

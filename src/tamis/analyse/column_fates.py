@@ -220,7 +220,7 @@ class _Reasons:
         if name not in self.kept:
             return "held back", self._held_back(name)
         became, release = self.kept[name], self.outcome.release
-        if became == [name] and release.unaltered is not None and _is_altered(name, release.recipe):
+        if became == [name] and release.is_altered and _is_altered(name, release.recipe):
             return "altered", METHODS[release.recipe.method].became
         if name in release.forms:
             return "coarsened", self._coarsened(name)
@@ -351,7 +351,7 @@ def breaks_k(outcome: Outcome, name: str, projection: Projection | None = None) 
         if projection is not None and name not in release.features:
             return not projection.fits(table.features.index(name))
         return not _contained(outcome, known)
-    whole, few = release.of_everyone.frame, outcome.evaluator.suppression
+    whole, few = release.unsuppressed.table.frame, outcome.evaluator.suppression
     made = {*release.forms, *release.sources}
     coarse = [whole[c] if c in made else table.frame[c] for c in known]
     found = grouped(pl.DataFrame(coarse), known, table.people)

@@ -68,7 +68,7 @@ def table_facts(outcome: Outcome, exposure: ExposureFacts | None) -> TableFacts:
         people_released=exposure["total"] if exposure else release.table.rows,
         who=who_words(table),
         features=everything.size + outcome.left_out,
-        unlisted=everything.beyond + outcome.left_out,
+        unlisted=everything.n_unlisted + outcome.left_out,
         target=table.target,
         sensitive=outcome.evaluator.sensitive,
     )
@@ -113,7 +113,7 @@ def _unlabelled(outcome: Outcome) -> Iterator[Note]:
 def _measured_on(outcome: Outcome) -> Iterator[Note]:
     split, drawn = outcome.evaluator.split, outcome.release.is_drawn
     seen, choosing = len(split.seen), len(split.choosing)
-    if beyond := outcome.decision.scorecard.baseline.release.beyond:
+    if beyond := outcome.decision.scorecard.baseline.release.n_unlisted:
         yield _note(
             f"The records have {len(outcome.table.features) + beyond:,} columns. The "
             f"{len(outcome.table.features):,} that promise to teach or tell most were compared, "
@@ -130,7 +130,7 @@ def _measured_on(outcome: Outcome) -> Iterator[Note]:
             f"{measured}; models were trained on synthetic rows drawn in the same way from "
             f"{seen:,} others. These figures are for you only: no epsilon covers them."
         )
-    elif outcome.release.kept is not None:
+    elif outcome.release.is_suppressed:
         yield _note(
             f"{measured}; the search used {seen:,} others, and {choosing:,} more decided among "
             "what it found. No model learnt from rows that are left out, but models were tested on "
@@ -183,7 +183,7 @@ def _caveats(outcome: Outcome) -> Iterator[Note]:
             "All rows of a person are in the same part, and intervals count the rows of a person "
             "as one to the extent that they are alike."
         )
-    left_out = outcome.release.kept is not None
+    left_out = outcome.release.is_suppressed
     if left_out and outcome.settings.requirements.of_secrets:
         yield _note(
             f"Groups that are too alike in {evaluator.sensitive} are left out as well. Whoever "

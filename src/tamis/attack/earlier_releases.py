@@ -37,7 +37,7 @@ from tamis.attack.sources import (
 from tamis.coding import Coded, dense, joined
 from tamis.errors import CannotMeet, InputError, listed, plural
 from tamis.people import People
-from tamis.release import Release
+from tamis.release import AlteredRelease, Release
 from tamis.require.containment import ContainmentAnonymity
 from tamis.risk.containment import absence_anonymity, containment_anonymity
 from tamis.risk.grouping import grouped
@@ -248,9 +248,11 @@ class EarlierReleases:
         names = {series.name for series in earlier}
         known = [*release.table.quasi, *(s.name for s, is_known in self._told if is_known)]
         table = _widened(release.table, earlier, known)
-        unaltered = release.unaltered and _widened(release.unaltered, earlier, known)
         forms = {c: form for c, form in release.forms.items() if c not in names}
-        return replace(release, table=table, unaltered=unaltered, forms=forms, promises=())
+        wide = replace(release, table=table, forms=forms, promises=())
+        if not isinstance(wide, AlteredRelease):
+            return wide
+        return replace(wide, unaltered=_widened(wide.unaltered, earlier, known))
 
     @cached_property
     def _told(self) -> list[tuple[pl.Series, bool]]:

@@ -356,13 +356,13 @@ def quick_attack(
     >>> whole.found.success.value > 0.9, part.found.success.value < 0.1
     (True, True)
     """
-    if release.kept is not None:  # only who is in can be found
-        original = replace(original, frame=original.frame.filter(pl.Series(release.kept)))
+    if release.is_suppressed:  # only who is in can be found
+        original = replace(original, frame=original.frame.filter(pl.Series(release.mask)))
     if release.is_drawn or release.table.rows != original.rows:
         return None
     if _many_cells(original) or _many_cells(release.table):
         return None
-    values = release.unaltered or release.table
+    values = release.true_values
     few = min(most, max(FEWEST_TRIED, COMPARED // max(original.rows, 1)))
     linked = _scene(original, release, values, few, random_state)
     # Of a secret that is held back, an attacker has the person's row as it was released.

@@ -95,7 +95,6 @@ def _learnt(
 
 def _coarsened_as(outcome: Outcome) -> Coarsened:
     """The chosen release as a table in a coarser form."""
-    import numpy as np
 
     from tamis.coarsen.ladder import Ladder
     from tamis.coarsen.search import Coarsened
@@ -110,11 +109,10 @@ def _coarsened_as(outcome: Outcome) -> Coarsened:
         for c in table.features
     }
     release = row.release.table
-    people, kept = row.release.people, row.release.kept
-    known = grouped(release.frame, release.quasi, people) if release.quasi else None
+    known = grouped(release.frame, release.quasi, row.release.people) if release.quasi else None
     return Coarsened(
         release,
-        np.ones(table.rows, dtype=np.bool_) if kept is None else kept,
+        row.release.mask,
         {c: ladders[c] for c in table.features},
         levels,
         "kept - told",

@@ -271,9 +271,9 @@ def _groups(release: Release) -> NDArray[Any] | None:
 
     Rows that are left out are in no group: -1.
     """
-    table = release.of_everyone
+    table = release.unsuppressed.table
     columns = [coded(table.frame[name]) for name in table.quasi]
     if not columns:
         return None
     codes = dense(reduce(lambda one, other: dense(joined(one, other)), columns)).codes
-    return codes if release.kept is None else np.where(release.kept, codes, -1)
+    return np.where(release.mask, codes, -1)

@@ -225,7 +225,7 @@ def neighbour_rungs(
     people alike.
     """
     found: dict[str, list[NeighbourRung]] = {}
-    few, whole = evaluator.suppression, release.whole or release
+    few, whole = evaluator.suppression, release.unsuppressed
     for name in sorted(release.forms)[:MOST_FORMS]:
         form = release.forms[name]
         ladder = Ladder.from_dict(name, form.ladder)

@@ -33,7 +33,7 @@ from tamis.learn.holdout import (
 )
 from tamis.notebook import by_fields
 from tamis.people import People
-from tamis.release import Release
+from tamis.release import DrawnRelease, Release
 from tamis.require.base import Requirements
 from tamis.require.counts import ClassCounts
 from tamis.risk.containment import absence_anonymity, containment_anonymity
@@ -263,8 +263,8 @@ class Assessment:
         person, so here people are as they are throughout. Rows that are left out are here too:
         nobody learns from them, but like all people they may be asked about.
         """
-        evaluator, table = self.evaluator, self.release.of_everyone
-        unaltered = self.release.unaltered or evaluator.original
+        evaluator, table = self.evaluator, self.release.unsuppressed.table
+        unaltered = self.release.true_values if self.release.is_altered else evaluator.original
         if self.release.is_drawn:
             return evaluator.sampled(unaltered, table.features)
         learnt = evaluator.sampled(table, table.features)
@@ -282,15 +282,16 @@ class Assessment:
     @cached_property
     def predictions(self) -> Predictions:
         """Predictions of the target, for all held-out rows, by a model trained on the release."""
-        if self.release.rehearsal is not None:
-            return self._learnt_from(self.release.rehearsal, self.evaluator.classifier)
+        if isinstance(self.release, DrawnRelease):
+            return self._learnt_from(self.release, self.evaluator.classifier)
         evaluator = self.evaluator
         features = evaluator.coded(self.model_features)
         return evaluator.predicted(evaluator.classifier, features, evaluator.labels, self.release)
 
-    def _learnt_from(self, drawn: Table, model: Any) -> Predictions:
+    def _learnt_from(self, release: DrawnRelease, model: Any) -> Predictions:
         """Predictions of the target, for held-out people, by a model trained on synthetic rows."""
-        true, held = self.release.unaltered or self.evaluator.original, self.evaluator.split.held
+        drawn, true = release.evaluation_sample, release.unaltered
+        held = self.evaluator.split.held
         rows = [drawn.only(drawn.features), true.only(drawn.features)[held]]
         # As declared, like the synthetic ones: 1 and not 1.0.
         truth = column_labels(true, drawn.target)[held]
@@ -312,14 +313,14 @@ class Assessment:
         which the rows do not have, the attackers are given the released columns of some people
         as they are: more than any synthetic rows can reveal.
         """
-        original, drawn = self.evaluator.original, self.release.rehearsal
-        if drawn is not None and self.evaluator.sensitive == original.target:
+        release, target = self.release, self.evaluator.original.target
+        if isinstance(release, DrawnRelease) and self.evaluator.sensitive == target:
             every = self.evaluator.attackers.items()
-            return {name: self._learnt_from(drawn, attacker) for name, attacker in every}
+            return {name: self._learnt_from(release, attacker) for name, attacker in every}
         everything = self.model_features.equals(self.evaluator.everything)
-        if everything and self.release.kept is None:
+        if everything and not release.is_suppressed:
             return self.evaluator.guesses_from_everything
-        return self.evaluator.attacked(self.model_features, self.release)
+        return self.evaluator.attacked(self.model_features, release)
 
     @cached_property
     def strongest(self) -> str:
@@ -455,19 +456,18 @@ class Findings:
     @cached_property
     def retention(self) -> Retention | None:
         """How much of the rules of these rows the release keeps."""
-        evaluator, drawn = self.assessment.evaluator, self.assessment.release.rehearsal
+        evaluator, release = self.assessment.evaluator, self.assessment.release
         before = evaluator.counted_rules.get(self.part)
         if before is None:
             return None
-        release = self.assessment.release
         rows = release.inside(evaluator.rows(self.part))
         if not len(rows):
             return None
-        return measured(
-            before,
-            release.of_everyone.frame[rows] if drawn is None else drawn.frame,
-            coarser=self.assessment.value_labels,
-        )
+        if isinstance(release, DrawnRelease):
+            frame = release.evaluation_sample.frame
+        else:
+            frame = release.unsuppressed.table.frame[rows]
+        return measured(before, frame, coarser=self.assessment.value_labels)
 
     @property
     def _places(self) -> RowNumbers:

@@ -66,7 +66,7 @@ class InPopulation:
 
         Altered values are taken for the true ones, so that altering them is no excuse.
         """
-        table = release.unaltered or release.table
+        table = release.true_values
         known = release.table.quasi
         if release.is_drawn or not known:
             return None
@@ -86,14 +86,11 @@ class InPopulation:
         if self.register is None or release.is_drawn:
             return None
         everybody = self._as_released(release, self.register)
-        there, *whole = [
-            delta_presence(
-                each.unaltered or each.table, everybody, release.table.quasi, people=each.people
-            )
-            for each in (release, release.whole)
-            if each is not None
-        ]
-        return with_left_out(there, whole[0]) if whole else there
+        there, all_rows = (
+            delta_presence(each.true_values, everybody, release.table.quasi, people=each.people)
+            for each in (release, release.unsuppressed)
+        )
+        return with_left_out(there, all_rows)
 
     def _as_released(self, release: Release, register: Table) -> Table:
         """The register with its columns in the forms that they are released in."""

@@ -27,7 +27,7 @@ from tamis.learn.coded_table import CodedTable
 from tamis.learn.holdout import HoldOut, column_labels
 from tamis.notebook import by_fields
 from tamis.people import People
-from tamis.release import Release
+from tamis.release import DrawnRelease, Release
 from tamis.table import Table
 
 REPORTED = Boosting(rounds=40)
@@ -132,7 +132,7 @@ class Yardstick:
         return self._forms[release]
 
     def _found_forms(self, release: Release) -> dict[str, str] | None:
-        if release.unaltered is not None or release.is_drawn or release.kept is not None:
+        if release.is_altered or release.is_suppressed:
             return None
         if not set(release.features) <= set(self._number):
             return None
@@ -158,19 +158,18 @@ class Yardstick:
 
     def bits(self, release: Release, among: SubsetBits) -> tuple[SubsetBits, Columns]:
         """A table to learn a release from, and its columns there."""
-        if release.kept is not None and release.whole is not None:
-            bits, columns = self.bits(release.whole, among)
-            return bits.learning_from(release.kept), columns
+        if release.is_suppressed:
+            bits, columns = self.bits(release.unsuppressed, among)
+            return bits.learning_from(release.mask), columns
         as_they_are = self.columns(release)
         if as_they_are is not None:
             return among, as_they_are
-        found = (
-            _drawn(release, among, self.original) if release.is_drawn else _other(release, among)
-        )
+        kind = _drawn if isinstance(release, DrawnRelease) else _other
+        found = kind(release, among)  # type: ignore[arg-type]
         return found, found.everything
 
     def _measured(self, among: SubsetBits, releases: Sequence[Release]) -> KeptTold:
-        forms = [None if release.beyond else self.forms(release) for release in releases]
+        forms = [None if release.n_unlisted else self.forms(release) for release in releases]
         gains = [self._gains(release, among) for release in releases]
         names = self.features
         for columns in dict.fromkeys((among.everything, *among.fitted)):
@@ -181,7 +180,7 @@ class Yardstick:
         everything = forms.index(dict.fromkeys(names, ""))
         if among.whole is not None:
             everything = next(
-                (i for i, release in enumerate(releases) if release.beyond), len(forms)
+                (i for i, release in enumerate(releases) if release.n_unlisted), len(forms)
             )
             if everything == len(forms):
                 forms.append(None)
@@ -189,16 +188,16 @@ class Yardstick:
         within = _within(forms)
         within[everything] = True
         for i, release in enumerate(releases):  # who has all columns can cut or coarsen them
-            within[everything, i] = release.unaltered is None and not release.is_drawn
+            within[everything, i] = not release.is_altered
         return among.kept_told(gains, within, everything)
 
     def _key(self, release: Release) -> str:
         """Equal for equal forms of equal rows."""
-        forms = json.dumps(self.forms(release.whole or release), sort_keys=True)
-        return forms if release.kept is None else forms + release.kept.tobytes().hex()
+        forms = json.dumps(self.forms(release.unsuppressed), sort_keys=True)
+        return forms + release.mask.tobytes().hex() if release.is_suppressed else forms
 
     def _gains(self, release: Release, among: SubsetBits) -> Gains:
-        if release.beyond and among.whole is not None:
+        if release.n_unlisted and among.whole is not None:
             return among.whole
         key = self._key(release)
         if among is self.choosing and key in self.noted:
@@ -279,8 +278,8 @@ def _other(release: Release, among: SubsetBits) -> SubsetBits:
     rows = parts.every
     frame = release.table.only(release.features)[rows]
     below = 0
-    if release.unaltered is not None:
-        true = release.unaltered.only(release.features)[rows]
+    if release.is_altered:
+        true = release.true_values.only(release.features)[rows]
         frame, below = pl.concat([frame, true], how="vertical_relaxed"), len(rows)
     own = _moved(parts, rows, below)
     coded = CodedTable.of(frame, own.search)
@@ -307,10 +306,9 @@ def _of_rows(asked: Question, rows: NDArray[np.intp], twice: bool, *beside: int)
     return Question(asked.label[every], asked.classes, known, beside)
 
 
-def _drawn(release: Release, among: SubsetBits, original: Table) -> SubsetBits:
+def _drawn(release: DrawnRelease, among: SubsetBits) -> SubsetBits:
     """Synthetic rows, with people as they are below them; they lack the secret."""
-    drawn, true = release.rehearsal, release.unaltered or original
-    assert drawn is not None
+    drawn, true = release.evaluation_sample, release.unaltered
     parts, rows, names = among.parts, drawn.rows, list(drawn.features)
     frame = pl.concat([drawn.only(names), true.only(names)], how="vertical_relaxed")
     learn = np.arange(rows)

@@ -104,7 +104,7 @@ def propose(
 
 def _content(release: Release) -> tuple[Any, ...]:
     """Equal for releases of the same columns in the same forms; altered ones go by their names."""
-    same = None if release.unaltered is None else release.name
+    same = release.name if release.is_altered else None
     forms = sorted((name, form.key) for name, form in release.forms.items())
     return (same, *sorted(release.features), *forms)
 
@@ -121,9 +121,9 @@ def without_unused(release: Release) -> Release:
     >>> without_unused(whole.keeping(np.array([True, False, True]))).features
     ('cook',)
     """
-    if release.kept is None or release.whole is None:
+    if not release.is_suppressed:
         return release
-    whole, rows = release.whole, release.table.frame
+    whole, rows = release.unsuppressed, release.table.frame
     bits = [c for c in release.features if is_zero_one(whole.table.frame[c])]
     unused = {c for c in bits if not rows[c].sum()}
     left = [c for c in release.features if c not in unused]
@@ -135,7 +135,7 @@ def without_unused(release: Release) -> Release:
     )
     narrow = replace(
         whole, name=release.name, table=whole.table.select(left), promises=promises
-    ).keeping(release.kept)
+    ).keeping(release.mask)
     by_columns = release.name == form_name(release)
     return replace(narrow, name=form_name(narrow)) if by_columns else narrow
 

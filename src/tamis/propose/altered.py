@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from tamis.binary.records import BinaryTable, is_binary
@@ -30,7 +30,7 @@ from tamis.perturb.noise import (
 from tamis.perturb.rank_swap import RankSwap, check_within, with_ranks
 from tamis.perturb.suppression import LocalSuppression
 from tamis.propose.problem import Method, Problem, as_records
-from tamis.release import Recipe, Release, released
+from tamis.release import AlteredRelease, Recipe, Release, released
 from tamis.require.k import KAnonymity
 from tamis.table import Table, bare, only
 
@@ -69,7 +69,7 @@ class Flip(Method):
     def _release(self, problem: Problem, records: BinaryTable, k: int) -> Release:
         name = f"flip, k = {k}"
         flip = RandomFlip(k, random_state=problem.secret_draws(name))
-        return Release(
+        return AlteredRelease(
             name,
             _wide(problem, flip.fit_transform(records)),
             Recipe(self.name, {"k": k, "flipped_share": flip.flipped_share_}),
@@ -292,7 +292,7 @@ def _altered(
     """A release of all features of an altered table, beside the features as they were."""
     features = problem.table.features
     plain = released(problem.table, features, name, recipe)
-    return replace(released(table, features, name, recipe, promises), unaltered=plain.table)
+    return released(table, features, name, recipe, promises).altered_from(plain.table)
 
 
 def _wide(problem: Problem, records: BinaryTable) -> Table:

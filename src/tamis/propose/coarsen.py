@@ -163,10 +163,11 @@ class Coarsen(Method):
         if stated is None:
             return None
         whole = self._in_forms(problem, list(rungs), stated)
-        release = whole if release.kept is None else whole.keeping(release.kept)
+        release = whole.keeping(release.mask) if release.is_suppressed else whole
         release = replace(release, name=form_name(release))
         if forms:
-            problem.yardstick.note(release, found.gains(number, release.kept))
+            learnt = release.mask if release.is_suppressed else None
+            problem.yardstick.note(release, found.gains(number, learnt))
         return release
 
     def _in_forms(

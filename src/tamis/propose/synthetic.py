@@ -22,7 +22,7 @@ from tamis.dp.selector import ZERO_ONE, private_records, zero_one_records
 from tamis.dp.synthesiser import DPSynthesiser
 from tamis.errors import InputError, check_whole, listed
 from tamis.propose.problem import Method, Problem
-from tamis.release import Recipe, Release, released
+from tamis.release import DrawnRelease, Recipe, Release, released
 from tamis.table import Table
 
 
@@ -132,13 +132,13 @@ class Synthetic(Method):
         )
         narrow = problem.table.select(every)
         published = draw(narrow, problem)
-        rehearsed = draw(replace(narrow, frame=narrow.frame[problem.split.seen]), problem)
-        return Release(
+        sampled = draw(replace(narrow, frame=narrow.frame[problem.split.seen]), problem)
+        return DrawnRelease(
             f"dp {kind}, epsilon = {problem.epsilon:g}",
             published.table,
             Recipe(self.name, {"kind": kind, "budget": published.recipe}),
             unaltered=self._as_declared(problem.table, every),
-            rehearsal=rehearsed.table,
+            evaluation_sample=sampled.table,
         )
 
     def _as_declared(self, table: Table, features: list[str]) -> Table:

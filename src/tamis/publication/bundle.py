@@ -195,7 +195,7 @@ def publish(
     """
     out = Path(out)
     date = date or datetime.now(UTC).date().isoformat()
-    if outcome.release.kept is not None and outcome.release.unaltered is None:
+    if outcome.release.is_suppressed:
         refuse_left_identifiers(outcome.release.table)
     found = analyse(outcome) if analysis is None else analysis
     with written_release(out, force=force) as draft:
@@ -365,7 +365,7 @@ def _presence(
     bounds = outcome.settings.delta_presence
     if register is None or bounds is None or outcome.population is None:
         return {}
-    altered, known = release.unaltered is not None, release.table.quasi
+    altered, known = release.is_altered, release.table.quasi
     content["presence"] = presence_entry(bounds, known, release.unit, altered)
     if altered:
         found: Any = outcome.population.presence_of(release)
@@ -392,7 +392,7 @@ def _not_promised(outcome: Outcome, alone: ExposureFacts | None) -> list[str]:
         sensitive_released=outcome.table.sensitive == outcome.table.target,
         caveat=RECORDED[release.recipe.method].caveat,
         several=not release.people.each_row,
-        suppressed=release.kept is not None,
+        suppressed=release.is_suppressed,
         diverse=settings.requirements.of_secrets
         and outcome.table.sensitive == outcome.table.target,
     )

@@ -94,7 +94,7 @@ def manifest(
             {**promise.to_dict(analysis.unit), "measured": value}
             for promise, value in zip(release.promises, measured)
         ],
-        **({} if release.kept is None else {"suppressed": stated_left_out(release)}),
+        **({"suppressed": stated_left_out(release)} if release.is_suppressed else {}),
         "measured": [] if release.is_drawn else _measured(row),
         **({} if release.is_drawn else _close_look(analysis.close_look, release)),
         "not_promised": not_promised,
@@ -184,7 +184,7 @@ def _close_look(look: CloseLookFacts | None, release: Release) -> dict[str, Any]
 def _for_others(figures: Any, release: Release) -> Any:
     """Figures no finer than is good: if rows are left out, an exact one would tell how many."""
     found = as_supported(figures)
-    return found if release.kept is None else in_hundredths(found)
+    return in_hundredths(found) if release.is_suppressed else found
 
 
 def stated(

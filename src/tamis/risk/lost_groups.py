@@ -64,10 +64,9 @@ class Lost:
 
 def lost_groups(release: Release, suppression: Suppression) -> Lost | None:
     """Who is left out of a release and why; `None` where nobody is."""
-    whole = release.whole
-    if whole is None or release.kept is None or release.by_containment:
+    if not release.is_suppressed or release.by_containment:
         return None
-    gone = ~release.kept
+    whole, gone = release.unsuppressed, ~release.mask
     known = [name for name in whole.table.quasi if name in whole.table.frame.columns]
     columns = {name: coded(whole.table.frame[name]) for name in known}
     everybody = _together(columns, known, len(gone))

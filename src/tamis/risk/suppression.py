@@ -194,8 +194,7 @@ class Suppression:
         Where they are too many, and where values were altered or rows are synthetic, it stays as
         it is.
         """
-        fixed = release.is_drawn or release.unaltered is not None or release.beyond
-        if fixed or release.kept is not None:
+        if release.is_altered or release.is_suppressed or release.n_unlisted:
             return release
         left = rows_left(release.table.rows, self._breaking(release), self.people)
         return release if left.all() or not self.few(left) else release.keeping(left)

@@ -207,7 +207,7 @@ def example_rows(table: Table, release: Release, leave: Sequence[str]) -> dict[s
     [['31', '31'], ['no', 'no'], ['cook', None]]
     """
     after = release.table.frame
-    kept = np.arange(table.rows) if release.kept is None else np.flatnonzero(release.kept)
+    kept = np.flatnonzero(release.mask)
     places = np.unique(np.linspace(0, len(kept) - 1, min(SHOWN_ROWS, len(kept))).astype(np.intp))
     stay = [c for c in (*table.features, table.target) if c not in leave]
     names = [*leave, *stay][:MOST_SHOWN]

@@ -80,7 +80,7 @@ def arrange_names(release: Release, names: pl.DataFrame) -> pl.DataFrame:
 
     Identical rows are in the order of their names, so that nothing is left of where they were.
     """
-    kept = names if release.kept is None else names.filter(pl.Series(release.kept))
+    kept = names.filter(pl.Series(release.mask))
     ties = [
         kept[name].rank("dense").fill_null(0).to_numpy().astype(np.int64) for name in kept.columns
     ]
