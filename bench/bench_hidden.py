@@ -11,7 +11,6 @@ import time
 import warnings
 from dataclasses import dataclass
 
-import numpy as np
 from rich.console import Console
 from rich.table import Table
 
@@ -56,7 +55,7 @@ def found(encoding: Encoding, seed: int = 0) -> Found:
     target = (table.frame["readmitted"] == "yes").to_numpy().astype(int)
     chosen = outcome.decision.chosen
     release = chosen.release
-    inside = np.ones(table.rows, dtype=bool) if release.kept is None else release.kept
+    inside = release.mask
     read = encoding.read(table, release.table.frame)
     forms = [f"{n}{'~' if n in release.forms else ''}" for n in release.features]
     told = chosen.figures["told"]
