@@ -72,10 +72,10 @@ def _asked(engine: str, path: Path) -> dict[str, object]:
 
 def _measure(engine: str, path: Path) -> None:
     from tamis import read_table
-    from tamis.engine import EngineOptions, running
-    from tamis.engine.sources import open_large
     from tamis.risk.audit import exposure
     from tamis.risk.large import large_exposure
+    from tamis.rows import EngineOptions, running
+    from tamis.rows.sources import open_large
 
     start, wall, java = time.process_time(), time.perf_counter(), (0.0, 0.0)
     if engine == "memory":

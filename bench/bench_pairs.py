@@ -68,10 +68,10 @@ def _asked(engine: str, what: str, path: Path) -> dict[str, object]:
 
 
 def _measure(engine: str, what: str, path: Path) -> None:
-    from tamis.engine import EngineOptions, running
-    from tamis.engine.cells import count_rows
-    from tamis.engine.pairs import class_totals, feature_totals, patterns
-    from tamis.engine.sources import open_pairs
+    from tamis.rows import EngineOptions, running
+    from tamis.rows.counts import count_rows
+    from tamis.rows.pairs import class_totals, feature_totals, patterns
+    from tamis.rows.sources import open_pairs
 
     if what == "columns":
         from tamis.flow import Settings

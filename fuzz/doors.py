@@ -246,9 +246,9 @@ def _read_large(engine: str) -> Callable[[Path], object]:
     """A reader of tables that are not taken into memory: every cell is read once."""
 
     def read(path: Path) -> object:
-        from tamis.engine import EngineOptions, running
-        from tamis.engine.cells import count_rows
-        from tamis.engine.sources import open_large
+        from tamis.rows import EngineOptions, running
+        from tamis.rows.counts import count_rows
+        from tamis.rows.sources import open_large
 
         source = f"{path}::t" if path.suffix == ".duckdb" else str(path)
         with running(EngineOptions(scratch=str(path.parent)), engine) as ran:  # type: ignore[arg-type]

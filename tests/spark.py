@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tamis.engine.backend import Spark
+from tamis.rows.engines import Spark
 
 engines = pytest.mark.engines
 HOW = "TAMIS_SPARK=1 uv run --group engines pytest -n2 -m engines"

@@ -39,8 +39,8 @@ ORDER = [
     "binary",
     "datasets",
     "read",
+    "rows",
     "verification",
-    "engine",
     "learn",
     "rules",
     "rank",
@@ -135,6 +135,7 @@ def mapped(tree: ast.Module) -> set[str]:
     [
         "analyse",
         "catalogue",
+        "rows",
         "verification",
         "publication",
         "serve",
@@ -197,7 +198,7 @@ def test_what_verifies_a_release_is_not_what_chose_it():
     assert risky <= {"tamis.read.keys"}
     assert len(seen) > 5
     behind = needed_by("tamis.scale.verifying")
-    assert {package(m) for m in behind - seen} == {"engine", "scale", "option", "options", "read"}
+    assert {package(m) for m in behind - seen} == {"rows", "scale", "option", "options", "read"}
 
 
 def test_what_counts_again_never_asks_a_requirement():

@@ -9,12 +9,12 @@ import pytest
 
 from tamis import Settings
 from tamis.cli import all_commands
-from tamis.engine import EngineName, EngineOptions
 from tamis.errors import InputError
 from tamis.option import NUMBERS
 from tamis.options.commands import option_of, options_of
 from tamis.options.release import FORMATS
 from tamis.require import options_of_groups
+from tamis.rows import EngineName, EngineOptions
 from tamis.settings import Format, PromiseSettings
 from tamis.stated import MOST_ABSENCES
 

@@ -121,7 +121,7 @@ def test_a_written_ladder_is_used_behind_an_engine(run, tmp_path, monkeypatch):
         code, said, err = run("verify", out, "--engine", engine, "--json")
         assert code == 0, err
         assert "exposure" in json.loads(said)["checks"]
-    monkeypatch.setattr("tamis.engine.free_memory", lambda: 1000)
+    monkeypatch.setattr("tamis.rows.free_memory", lambda: 1000)
     code, said, err = run("verify", out)
     assert code == 0, err
     assert "engine: duckdb, since release.parquet would take" in err  # polars wrote it

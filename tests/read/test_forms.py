@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tamis import read_table
-from tamis.engine.backend import DuckDB, Polars
-from tamis.engine.large_table import sampled
-from tamis.engine.sources import open_large
 from tamis.errors import InputError, ReadingNote
 from tamis.read.dialect import Dialect
+from tamis.rows.engines import DuckDB, Polars
+from tamis.rows.large_table import sampled
+from tamis.rows.sources import open_large
 
 EUROPEAN = (
     "Größe;Gehalt;geboren;Ort;krank\n"

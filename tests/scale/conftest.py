@@ -9,9 +9,9 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tamis.engine.backend import DuckDB, Engine, Polars, Spark
-from tamis.engine.large_table import LargeTable
-from tamis.engine.sources import open_large
+from tamis.rows.engines import DuckDB, Engine, Polars, Spark
+from tamis.rows.large_table import LargeTable
+from tamis.rows.sources import open_large
 from tests.quick_look import no_trees
 from tests.spark import engines
 

@@ -10,8 +10,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tamis.engine.backend import DuckDB, Polars
-from tamis.engine.cells import count_cells
 from tamis.errors import CannotMeet
 from tamis.flow import Settings
 from tamis.people import People
@@ -19,6 +17,8 @@ from tamis.require import requirements
 from tamis.require.diversity import DiversityKind
 from tamis.risk.grouping import grouped
 from tamis.risk.large import reached_beyond_k
+from tamis.rows.counts import count_cells
+from tamis.rows.engines import DuckDB, Polars
 from tamis.scale.search import consider_large
 from tamis.scale.verifying import verify_large
 from tamis.scale.writing import publish_large

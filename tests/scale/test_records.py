@@ -8,11 +8,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tamis.engine.pairs import class_totals, feature_totals
-from tamis.engine.sources import open_pairs
 from tamis.errors import CannotMeet, InputError, TamisWarning
 from tamis.flow import Settings
 from tamis.read import read_binary
+from tamis.rows.pairs import class_totals, feature_totals
+from tamis.rows.sources import open_pairs
 from tamis.scale.records import compared_records
 
 SETTINGS = Settings(k=5)

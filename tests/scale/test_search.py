@@ -7,11 +7,11 @@ import polars as pl
 import pytest
 
 from tamis.coarsen.ladder import Ladder
-from tamis.engine.backend import DuckDB, Polars
 from tamis.errors import CannotMeet
 from tamis.flow import Settings
 from tamis.release import Coarsening, Recipe, Release, released
 from tamis.require import requirements
+from tamis.rows.engines import DuckDB, Polars
 from tamis.scale.search import Crowds, consider_large
 from tamis.table import Roles, Table
 from tests.long import daily

@@ -14,11 +14,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tamis.engine.backend import DuckDB, Engine, Polars
 from tamis.errors import CannotMeet
 from tamis.files import scratch_folder
 from tamis.flow import Settings, consider
 from tamis.publication.bundle import publish
+from tamis.rows.engines import DuckDB, Engine, Polars
 from tamis.scale.verifying import verify_large
 from tamis.table import Roles, Table
 from tamis.verification.layout import digest, write_json

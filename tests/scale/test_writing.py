@@ -15,10 +15,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tamis.engine.backend import DuckDB, Engine, Polars
-from tamis.engine.sources import open_large
 from tamis.errors import CannotMeet, InputError
 from tamis.flow import Settings
+from tamis.rows.engines import DuckDB, Engine, Polars
+from tamis.rows.sources import open_large
 from tamis.scale import writing
 from tamis.scale.search import LargeOutcome, consider_large
 from tamis.scale.writing import publish_large

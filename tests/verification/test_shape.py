@@ -8,9 +8,9 @@ import pytest
 
 from tamis.dp.budget import NEIGHBOURS as OF_ROWS
 from tamis.dp.budget import OF_PEOPLE
-from tamis.engine import EngineName
 from tamis.publication import manifest
 from tamis.publication.manifest import versions
+from tamis.rows import EngineName
 from tamis.verification.shape import MANIFEST, NEIGHBOURS, in_place, wrong_shape
 from tamis.verification.value_shapes import is_version
 

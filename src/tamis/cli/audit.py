@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from tamis.binary.records import BinaryTable
-    from tamis.engine import EngineName, EngineOptions
     from tamis.evaluate.column_bits import ColumnAlone
     from tamis.read.copies import Copy
     from tamis.read.harbour import HarbourItem
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
     from tamis.risk.population import PopulationRisk
     from tamis.risk.presence import Presence
     from tamis.risk.suda import SpecialUniques
+    from tamis.rows import EngineName, EngineOptions
     from tamis.table import Table, Unit
 
 _BINS = (1, 2, 3, 5, 10, 20, 50, 100, 1000, 10000)
@@ -120,10 +120,10 @@ def _audit_large(
     source: TableSource, options: EngineOptions, name: EngineName, as_json: bool, quiet: bool
 ) -> None:
     """The exposure of a table that stays behind an engine; learners see a sample of it."""
-    from tamis.engine import running
-    from tamis.engine.large_table import sampled
     from tamis.read.keys import warn_of_unstated_identifiers
     from tamis.risk.large import large_exposure
+    from tamis.rows import running
+    from tamis.rows.large_table import sampled
 
     with running(options, name) as engine:
         large = source.open_large(engine)

@@ -23,7 +23,7 @@ from tamis.options.reading import CONFIG, QUIET
 
 if TYPE_CHECKING:
     from tamis.coarsen.ladder import Ladder
-    from tamis.engine import EngineName, EngineOptions
+    from tamis.rows import EngineName, EngineOptions
 
 LAST = ("The table", "Large tables", GENERAL)
 """The sections of a help that many commands have: after those of its own."""
@@ -317,7 +317,7 @@ def _with_source(command: Callback) -> Callback:
 def _with_engine(command: Callback) -> Callback:
     @wraps(command)
     def gathered(**given: Any) -> Any:
-        from tamis.engine import EngineOptions
+        from tamis.rows import EngineOptions
 
         said = {f.name: given.pop(f.name) for f in fields(EngineOptions) if f.name in given}
         return command(engine=EngineOptions(**said), **given)
@@ -392,7 +392,7 @@ def named_engine(
 
     Sparse records stay in memory unless an engine was asked for, or `long` ones can be large.
     """
-    from tamis.engine import chosen_engine
+    from tamis.rows import chosen_engine
 
     large = long and bool(source.long)
     in_memory = options.engine == "auto" and source.sparse and not large

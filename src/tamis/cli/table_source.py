@@ -16,11 +16,11 @@ from tamis.errors import InputError
 if TYPE_CHECKING:
     from tamis.binary.records import BinaryTable
     from tamis.dp.fingerprint import Fingerprint
-    from tamis.engine.backend import Engine
-    from tamis.engine.large_table import LargeTable
-    from tamis.engine.pairs import Pairs
     from tamis.read.dialect import Dialect
     from tamis.read.schema import Schema
+    from tamis.rows.engines import Engine
+    from tamis.rows.large_table import LargeTable
+    from tamis.rows.pairs import Pairs
     from tamis.table import Table
 
 ELSEWHERE = ("postgresql://", "postgres://", "spark::")
@@ -187,9 +187,9 @@ class TableSource:
 
     def open_large(self, engine: Engine) -> LargeTable:
         """The table of the named file behind an engine, its rows not loaded."""
-        from tamis.engine.large_table import check_large, labelled_large
-        from tamis.engine.memory_only import READING, refuse_memory_only
-        from tamis.engine.sources import open_large
+        from tamis.rows.large_table import check_large, labelled_large
+        from tamis.rows.memory_only import READING, refuse_memory_only
+        from tamis.rows.sources import open_large
 
         if self.sparse:
             raise InputError(
@@ -211,8 +211,8 @@ class TableSource:
 
     def open_pairs(self, engine: Engine) -> Pairs:
         """The long table of the named file behind an engine, its pairs not loaded."""
-        from tamis.engine.memory_only import READING, refuse_memory_only
-        from tamis.engine.sources import open_pairs
+        from tamis.rows.memory_only import READING, refuse_memory_only
+        from tamis.rows.sources import open_pairs
 
         self._refuse_roles_of_tables()
         self._refuse_person()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rich.table import Table as RichTable
 
     from tamis.binary.records import BinaryTable
-    from tamis.engine.large_table import LargeTable
+    from tamis.rows.large_table import LargeTable
     from tamis.table import Table
 
 

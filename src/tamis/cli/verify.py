@@ -11,7 +11,7 @@ import click
 from tamis.cli.options import command
 
 if TYPE_CHECKING:
-    from tamis.engine import EngineName, EngineOptions
+    from tamis.rows import EngineName, EngineOptions
     from tamis.table import Table
     from tamis.verification.verify import Verified
 
@@ -91,7 +91,7 @@ def _verified(
         return check(folder)
     if why and not silent:
         click.echo(why, err=True)
-    from tamis.engine import running
+    from tamis.rows import running
     from tamis.scale.verifying import verify_large
 
     with running(options, name) as engine:
@@ -100,7 +100,7 @@ def _verified(
 
 def _engine_for(folder: Path, options: EngineOptions) -> tuple[EngineName, str]:
     """What counts the rows, and a line that says why where it was not asked for."""
-    from tamis.engine import chosen_engine
+    from tamis.rows import chosen_engine
     from tamis.verification.layout import NAME, RELEASE, read_json
 
     file = next((f for n in ("csv", "parquet") if (f := folder / RELEASE[n]).is_file()), None)

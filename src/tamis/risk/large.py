@@ -12,20 +12,6 @@ from functools import partial
 import numpy as np
 import polars as pl
 
-from tamis.engine.backend import Frame
-from tamis.engine.cells import (
-    PEOPLE,
-    ROWS,
-    SIZE,
-    Dropped,
-    SensitiveCounts,
-    count_cells,
-    sensitive_counts,
-    sizes_of_classes,
-    whole_classes,
-)
-from tamis.engine.large_table import LargeTable
-from tamis.engine.released import counted_average_risk, group_sizes, one_group
 from tamis.errors import InputError
 from tamis.require.base import Requirements
 from tamis.require.counts import ClassCounts, Spread
@@ -33,6 +19,22 @@ from tamis.risk.anonymity import THRESHOLD, Reidentification
 from tamis.risk.audit import ColumnEffect, Exposure
 from tamis.risk.diversity import measure_secrets
 from tamis.risk.grouping import ClassSize
+from tamis.rows.counts import (
+    PEOPLE,
+    ROWS,
+    SIZE,
+    Dropped,
+    SensitiveCounts,
+    count_cells,
+    counted_average_risk,
+    group_sizes,
+    one_group,
+    sensitive_counts,
+    sizes_of_classes,
+    whole_classes,
+)
+from tamis.rows.engines import Frame
+from tamis.rows.large_table import LargeTable
 
 
 def large_exposure(table: LargeTable, threshold: float = THRESHOLD) -> Exposure:

@@ -16,11 +16,11 @@ import polars as pl
 from tamis.coarsen.intervals import Cuts
 from tamis.coarsen.ladder import Ladder
 from tamis.coarsen.value_groups import CommonValues, ValueGroups, listed_text, plain_text
-from tamis.engine.backend import Frame
-from tamis.engine.cells import ROWS, count_cells
-from tamis.engine.large_table import LargeTable
 from tamis.publication.manifest import stated_of
 from tamis.release import Coarsening
+from tamis.rows.counts import ROWS, count_cells
+from tamis.rows.engines import Frame
+from tamis.rows.large_table import LargeTable
 
 VALUE, LABEL = "value", "label"
 

@@ -15,8 +15,13 @@ import numpy as np
 import polars as pl
 
 from tamis.binary.records import BinaryTable, from_matrix
-from tamis.engine.cells import ROWS, count_distinct
-from tamis.engine.pairs import (
+from tamis.errors import CannotMeet, InputError, listed, plural
+from tamis.flow import Settings
+from tamis.learn.holdout import HoldOut
+from tamis.propose.containment import most_columns, screened
+from tamis.read.sparse import long_table
+from tamis.rows.counts import ROWS, count_distinct
+from tamis.rows.pairs import (
     ENTITY,
     FEATURE,
     LABEL,
@@ -28,11 +33,6 @@ from tamis.engine.pairs import (
     patterns,
     sample_pairs,
 )
-from tamis.errors import CannotMeet, InputError, listed, plural
-from tamis.flow import Settings
-from tamis.learn.holdout import HoldOut
-from tamis.propose.containment import most_columns, screened
-from tamis.read.sparse import long_table
 
 MOST_PAIRS = 50_000_000
 """The most pairs that a sample may have."""

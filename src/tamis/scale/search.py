@@ -13,10 +13,6 @@ from typing import Any
 
 from tamis.coarsen.ladder import Ladder
 from tamis.decide import Decision, Failure, decide
-from tamis.engine.backend import Frame
-from tamis.engine.large_table import LargeTable, Sample, sampled
-from tamis.engine.memory_only import RELEASING, methods_on_engines, refuse_memory_only
-from tamis.engine.released import smallest
 from tamis.errors import CannotMeet, Progress, listed
 from tamis.evaluate.scorecard import Row
 from tamis.flow import Outcome, Settings, consider
@@ -25,6 +21,10 @@ from tamis.release import Coarsening, Release
 from tamis.require.base import Requirements
 from tamis.require.k import KAnonymity
 from tamis.risk.large import cells_of, reached_beyond_k
+from tamis.rows.counts import smallest
+from tamis.rows.engines import Frame
+from tamis.rows.large_table import LargeTable, Sample, sampled
+from tamis.rows.memory_only import RELEASING, methods_on_engines, refuse_memory_only
 from tamis.scale.coarse import CoarseColumn, coarse_column, with_coarse_columns, with_labels
 from tamis.table import Table
 

@@ -19,26 +19,28 @@ from typing import Any, BinaryIO
 import narwhals as nw
 import polars as pl
 
-from tamis.engine import EngineName
-from tamis.engine.backend import BATCH, Engine, Frame
-from tamis.engine.cells import PEOPLE as MEMBERS
-from tamis.engine.cells import (
-    ROWS,
-    SensitiveCounts,
-    count_cells,
-    count_distinct,
-    count_rows,
-    sensitive_counts,
-    whole_classes,
-)
-from tamis.engine.memory_only import unverified_by_engines
-from tamis.engine.released import ALL, ReleasedRows, counted_average_risk
 from tamis.errors import CannotMeet
 from tamis.files import open_plain_file
 from tamis.formulas import undone
 from tamis.read.identifiers import content_of
 from tamis.read.keys import LEAST, NEARLY, NEARLY_TEXTS, UNIQUE
 from tamis.read.names import named_by_header
+from tamis.rows import EngineName
+from tamis.rows.counts import (
+    ALL,
+    ROWS,
+    ReleasedRows,
+    SensitiveCounts,
+    count_cells,
+    count_distinct,
+    count_rows,
+    counted_average_risk,
+    sensitive_counts,
+    whole_classes,
+)
+from tamis.rows.counts import PEOPLE as MEMBERS
+from tamis.rows.engines import BATCH, Engine, Frame
+from tamis.rows.memory_only import unverified_by_engines
 from tamis.stated import STATED, SecretGroup, reached_by_groups, worst_figure
 from tamis.table_file import raw_parts
 from tamis.verification.checks import Counts, target_column, wrong_exposure_by

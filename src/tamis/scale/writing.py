@@ -18,16 +18,15 @@ import polars as pl
 
 from tamis.analyse import Analysis, analyse
 from tamis.analyse.notes import Note
-from tamis.engine import estimated_bytes, free_memory
-from tamis.engine.backend import DuckDB, Engine, Polars
-from tamis.engine.cells import count_cells
-from tamis.engine.large_table import HASH, LargeTable, content_text
-from tamis.engine.released import ReleasedRows
 from tamis.errors import InputError
 from tamis.publication.bundle import recipe, write_private, write_shared, written_release
 from tamis.publication.manifest import Bound, ReleaseFile, manifest, with_bounds
 from tamis.publication.report import AGAIN, summarise
 from tamis.require.counts import ClassCounts
+from tamis.rows import estimated_bytes, free_memory
+from tamis.rows.counts import ReleasedRows, count_cells
+from tamis.rows.engines import DuckDB, Engine, Polars
+from tamis.rows.large_table import HASH, LargeTable, content_text
 from tamis.scale.coarse import plain_kind
 from tamis.scale.search import LargeOutcome
 from tamis.scale.verifying import other_engine, verify_large

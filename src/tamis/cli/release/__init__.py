@@ -23,8 +23,8 @@ from tamis.cli.table_source import TableSource
 from tamis.errors import InputError
 
 if TYPE_CHECKING:
-    from tamis.engine import EngineOptions
     from tamis.flow import Settings
+    from tamis.rows import EngineOptions
 
 DEMO = "tamis-demo"
 DEMO_METHODS: dict[str, dict[str, Any]] = {
@@ -97,7 +97,7 @@ def _request(
 
 def _refuse_beyond_memory(only_front: bool, asked: Request) -> None:
     """Before anything is read: what no table behind an engine can be asked for."""
-    from tamis.engine.memory_only import OF_RECORDS, RELEASING, refuse_memory_only
+    from tamis.rows.memory_only import OF_RECORDS, RELEASING, refuse_memory_only
 
     settings = {name: getattr(asked.settings, name, None) for name in RELEASING}
     given = {"only_front": only_front, "earlier": asked.earlier, "register": asked.population}

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from tamis.binary.records import BinaryTable
     from tamis.coarsen.ladder import Ladder
     from tamis.dp.ledger import Spending
-    from tamis.engine import EngineName, EngineOptions
     from tamis.flow import Outcome, Settings
+    from tamis.rows import EngineName, EngineOptions
     from tamis.scale.search import LargeOutcome
     from tamis.table import Table
 
@@ -277,8 +277,8 @@ def draft_others(outcome: Outcome, first: Path, origin: Mapping[str, Any]) -> No
 
 def release_large(asked: Request, options: EngineOptions, name: EngineName) -> None:
     """Search on a sample, count all rows, publish, report."""
-    from tamis.engine import running
     from tamis.publication.bundle import refuse_existing
+    from tamis.rows import running
     from tamis.scale.search import consider_large
     from tamis.scale.writing import publish_large
 
@@ -301,9 +301,9 @@ def release_large(asked: Request, options: EngineOptions, name: EngineName) -> N
 def release_pairs(asked: Request, options: EngineOptions, name: EngineName) -> None:
     """Find the columns to compare behind the engine, then release them as any records."""
     from tamis.analyse import analyse
-    from tamis.engine import running
     from tamis.flow import consider
     from tamis.publication.bundle import publish, refuse_existing
+    from tamis.rows import running
     from tamis.scale.records import compared_records
 
     source, settings = asked.source, asked.settings

@@ -9,8 +9,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tamis.engine.backend import Engine
-from tamis.engine.pairs import (
+from tamis.errors import InputError
+from tamis.rows.engines import Engine
+from tamis.rows.pairs import (
     Pairs,
     class_totals,
     feature_gains,
@@ -19,7 +20,6 @@ from tamis.engine.pairs import (
     patterns,
     sample_pairs,
 )
-from tamis.errors import InputError
 
 HAS = {0: {"a", "b"}, 1: {"b"}, 2: set(), 3: {"a", "b", "c"}, 4: {"c"}, 5: {"a", "b"}}
 LABELS = {0: "x", 1: "y", 2: "y", 3: "x", 4: "y", 5: "y"}

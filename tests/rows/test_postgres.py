@@ -15,14 +15,14 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tamis.engine.backend import DuckDB, Polars
-from tamis.engine.large_table import sampled
-from tamis.engine.sources import open_large
 from tamis.errors import InputError
 from tamis.risk.audit import exposure
 from tamis.risk.large import large_exposure
+from tamis.rows.engines import DuckDB, Polars
+from tamis.rows.large_table import sampled
+from tamis.rows.sources import open_large
 from tamis.table import Roles, Table
-from tests.engine.test_large_exposure import figures
+from tests.rows.test_large_exposure import figures
 
 dbapi = pytest.importorskip(
     "adbc_driver_postgresql.dbapi",

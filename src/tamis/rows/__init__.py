@@ -1,8 +1,15 @@
-"""The few relational questions, answered on polars-lazy, DuckDB or Spark without loading the rows.
+"""Rows that stay where they are: the few questions, answered by polars-lazy, DuckDB or Spark.
 
-Here: which engine, as asked or by how much memory a table would take. `backend` is the only module
-that knows the engines; `sources` and `large_table` turn what a user names into frames whose columns
-are named c0 to cn; `cells` and `pairs` ask the questions, of any engine, in narwhals.
+::
+
+    engines      what reads, writes and hashes frames; nothing else knows which one is at work
+    sources      what a user names becomes frames whose columns are named c0 to cn
+    large_table  such rows with what each column is for, and samples of them
+    counts       how many are alike, and how their sensitive values are spread
+    pairs        questions about sparse 0/1 records
+    memory_only  what takes more than these questions, refused in one place
+
+Here: which engine, as asked or by how much memory a table would take.
 """
 
 from __future__ import annotations
@@ -20,7 +27,7 @@ from tamis.files import scratch_folder
 from tamis.options.reading import ENGINE, SAMPLING
 
 if TYPE_CHECKING:
-    from tamis.engine.backend import Engine
+    from tamis.rows.engines import Engine
 
 EngineName = Literal["auto", "memory", "polars", "duckdb", "spark"]
 """What `--engine` may be; an engine that runs is never `auto`."""
@@ -162,7 +169,7 @@ def left_of(memory: int, held: int) -> int:
 @contextmanager
 def running(options: EngineOptions, name: EngineName) -> Iterator[Engine]:
     """An engine with its scratch folder, both gone when the block ends."""
-    from tamis.engine.backend import DuckDB, Polars, Spark
+    from tamis.rows.engines import DuckDB, Polars, Spark
 
     memory = bytes_of(options.memory)
     with scratch_folder(options.scratch) as scratch:

@@ -9,11 +9,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tamis.engine.backend import Polars
-from tamis.engine.cells import count_distinct
-from tamis.engine.large_table import sampled
-from tamis.engine.sources import open_large
 from tamis.errors import InputError
+from tamis.rows.counts import count_distinct
+from tamis.rows.engines import Polars
+from tamis.rows.large_table import sampled
+from tamis.rows.sources import open_large
 from tamis.scale.search import consider_large
 from tamis.settings import Settings
 from tamis.table import Roles, Table

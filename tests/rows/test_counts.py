@@ -8,8 +8,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tamis.engine.backend import Engine, Frame
-from tamis.engine.cells import (
+from tamis.risk.diversity import SecretFigures, measure_secrets
+from tamis.risk.large import spreads
+from tamis.rows.counts import (
     count_cells,
     merge_cells,
     sensitive_counts,
@@ -17,8 +18,7 @@ from tamis.engine.cells import (
     sizes_of_classes,
     whole_classes,
 )
-from tamis.risk.diversity import SecretFigures, measure_secrets
-from tamis.risk.large import spreads
+from tamis.rows.engines import Engine, Frame
 
 MANY = 3 * 2**52 + 1
 """More rows than floats tell apart, in two cells of a class."""
@@ -79,6 +79,6 @@ def test_batches_of_any_size_cut_no_class(engine, monkeypatch, size, several):
         return sorted(tuple(c.select(k).rows()) for k, some in zip(kept, each) for c in some)
 
     few = classes()
-    monkeypatch.setattr("tamis.engine.cells.FEW", 0)
+    monkeypatch.setattr("tamis.rows.counts.FEW", 0)
     assert classes() == few
     assert len(few) == 5

@@ -17,7 +17,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tamis.engine import (
+from tamis.errors import CannotMeet, InputError
+from tamis.files import scratch_folder
+from tamis.risk.audit import exposure
+from tamis.risk.large import large_exposure
+from tamis.rows import (
     EngineOptions,
     bytes_of,
     chosen_engine,
@@ -25,12 +29,8 @@ from tamis.engine import (
     held_memory,
     running,
 )
-from tamis.engine.backend import DuckDB, Engine, Polars, Spark, _advice, _started_session
-from tamis.engine.cells import count_cells, count_rows
-from tamis.errors import CannotMeet, InputError
-from tamis.files import scratch_folder
-from tamis.risk.audit import exposure
-from tamis.risk.large import large_exposure
+from tamis.rows.counts import count_cells, count_rows
+from tamis.rows.engines import DuckDB, Engine, Polars, Spark, _advice, _started_session
 from tamis.table import Roles, Table
 from tests.long import LONG, long
 from tests.spark import engines, needs_spark
@@ -139,8 +139,8 @@ def test_scratch_is_private_and_goes_away(tmp_path):
 
 KILLED = """
 import os, signal, sys
-from tamis.engine.cells import count_cells
-from tamis.engine import EngineOptions, running
+from tamis.rows.counts import count_cells
+from tamis.rows import EngineOptions, running
 source, scratch, name = sys.argv[1:]
 with running(EngineOptions(scratch=scratch, memory="1GB"), name) as engine:
     engine.hold(count_cells(engine.open(source), ["c0"]))
@@ -189,7 +189,7 @@ def test_sizes_in_words():
 
 
 def test_memory_is_for_the_whole_process(tmp_path, monkeypatch):
-    monkeypatch.setattr("tamis.engine.held_memory", lambda: 300_000_000)
+    monkeypatch.setattr("tamis.rows.held_memory", lambda: 300_000_000)
     given = []
     monkeypatch.setattr(DuckDB, "__init__", lambda self, scratch, memory: given.append(memory))
     monkeypatch.setattr(DuckDB, "close", lambda self: None)
@@ -206,9 +206,9 @@ def test_this_process_holds_some_memory():
 def test_auto_takes_duckdb_where_half_of_memory_is_too_little(rows, monkeypatch):
     assert estimated_bytes(str(rows)) == ROWS * 3 * 33
     assert estimated_bytes(str(rows), long=True) == ROWS * 80
-    monkeypatch.setattr("tamis.engine.free_memory", lambda: 250 * ROWS)
+    monkeypatch.setattr("tamis.rows.free_memory", lambda: 250 * ROWS)
     assert chosen_engine(str(rows)) == ("memory", "")
-    monkeypatch.setattr("tamis.engine.free_memory", lambda: 195 * ROWS)
+    monkeypatch.setattr("tamis.rows.free_memory", lambda: 195 * ROWS)
     name, why = chosen_engine(str(rows))
     assert name == "duckdb"
     assert f"{99 * ROWS / 1e9:.1f} GB" in why

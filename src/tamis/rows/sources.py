@@ -11,19 +11,6 @@ from typing import Any, NamedTuple
 import narwhals as nw
 import polars as pl
 
-from tamis.engine import POSTGRES, SPARK
-from tamis.engine.backend import Engine, Frame, Ibis, Spark, files_of, write_in_parts
-from tamis.engine.cells import count_cells
-from tamis.engine.large_table import LargeTable, large_table, refuse_uncountable
-from tamis.engine.pairs import (
-    ENTITY,
-    FEATURE,
-    LABEL,
-    Pairs,
-    hold_labelled,
-    hold_pairs,
-    refuse_several,
-)
 from tamis.errors import InputError, MissingExtra, listed
 from tamis.read import format_of, need_plain, roles_of
 from tamis.read.dialect import Dialect
@@ -40,6 +27,19 @@ from tamis.read.text import (
     stay_texts,
 )
 from tamis.read.types import ColumnRule, without_markers
+from tamis.rows import POSTGRES, SPARK
+from tamis.rows.counts import count_cells
+from tamis.rows.engines import Engine, Frame, Ibis, Spark, files_of, write_in_parts
+from tamis.rows.large_table import LargeTable, large_table, refuse_uncountable
+from tamis.rows.pairs import (
+    ENTITY,
+    FEATURE,
+    LABEL,
+    Pairs,
+    hold_labelled,
+    hold_pairs,
+    refuse_several,
+)
 from tamis.statistical_file import PROGRAMS
 from tamis.table import Roles
 from tamis.table_file import panics_unheard

@@ -8,8 +8,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from tamis.engine.backend import DuckDB, Engine, Polars, Spark
-from tamis.engine.large_table import LargeTable, large_table
+from tamis.rows.engines import DuckDB, Engine, Polars, Spark
+from tamis.rows.large_table import LargeTable, large_table
 from tamis.table import Roles
 from tests.spark import engines
 

@@ -8,7 +8,8 @@ import pytest
 
 from tamis.catalogue.methods import METHODS
 from tamis.cli.table_source import TableSource
-from tamis.engine.memory_only import (
+from tamis.errors import InputError
+from tamis.rows.memory_only import (
     OF_RECORDS,
     PROPOSED,
     READING,
@@ -16,7 +17,6 @@ from tamis.engine.memory_only import (
     methods_on_engines,
     refuse_memory_only,
 )
-from tamis.errors import InputError
 from tamis.settings import Settings
 
 OF_COMMAND = {"only_front", "earlier", "register"}

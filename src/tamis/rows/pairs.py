@@ -15,11 +15,11 @@ from typing import Any
 import narwhals as nw
 import polars as pl
 
-from tamis.engine.backend import MOST_ROWS, Engine, Frame
-from tamis.engine.cells import ROWS, count_cells, count_distinct, count_rows
-from tamis.engine.large_table import HASH, KEY, PLACE, WHO, content_text, draw_people
 from tamis.errors import InputError
 from tamis.read import say_unlabelled
+from tamis.rows.counts import ROWS, count_cells, count_distinct, count_rows
+from tamis.rows.engines import MOST_ROWS, Engine, Frame
+from tamis.rows.large_table import HASH, KEY, PLACE, WHO, content_text, draw_people
 
 ENTITY, FEATURE, LABEL, PATTERN = "entity", "feature", "label", "pattern"
 MOST_CHOSEN = 62

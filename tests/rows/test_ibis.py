@@ -9,18 +9,18 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tamis.engine.backend import Ibis
-from tamis.engine.large_table import sampled
-from tamis.engine.sources import ibis_table
 from tamis.flow import Settings
 from tamis.risk.audit import exposure
 from tamis.risk.large import large_exposure
+from tamis.rows.engines import Ibis
+from tamis.rows.large_table import sampled
+from tamis.rows.sources import ibis_table
 from tamis.scale.search import consider_large
 from tamis.scale.writing import publish_large
 from tamis.table import Roles, Table
 from tamis.verification.verify import verify
-from tests.engine.test_large_exposure import figures
 from tests.quick_look import no_trees
+from tests.rows.test_large_exposure import figures
 from tests.scale.test_writing import PEOPLE, visits
 
 ibis = pytest.importorskip("ibis", reason="needs Ibis: uv run --group engines pytest -m engines")

@@ -11,13 +11,13 @@ import polars as pl
 import pytest
 
 from tamis import read_table
-from tamis.engine.backend import Polars
-from tamis.engine.cells import count_rows
-from tamis.engine.large_table import sampled
-from tamis.engine.sources import open_large
 from tamis.errors import InputError
 from tamis.read.dialect import Dialect
 from tamis.read.text import delimited_chunks
+from tamis.rows.counts import count_rows
+from tamis.rows.engines import Polars
+from tamis.rows.large_table import sampled
+from tamis.rows.sources import open_large
 
 TEXT = (
     'zip,age,Age,"note, long",ill\n01000,31,1.5,"a ""b""\nc",yes\n75011,?,2,,no\n75011,47,,x,no\n'

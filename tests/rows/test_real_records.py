@@ -16,8 +16,9 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from tamis.engine.backend import DuckDB, Engine, Polars, Spark
-from tamis.engine.pairs import (
+from tamis.read import read_binary
+from tamis.rows.engines import DuckDB, Engine, Polars, Spark
+from tamis.rows.pairs import (
     Pairs,
     class_totals,
     common_features,
@@ -27,7 +28,6 @@ from tamis.engine.pairs import (
     patterns,
     sample_pairs,
 )
-from tamis.read import read_binary
 from tests.long import daily, long
 from tests.spark import engines
 

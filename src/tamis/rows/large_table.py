@@ -19,8 +19,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tamis.engine.backend import Engine, Frame
-from tamis.engine.cells import (
+from tamis.errors import InputError, listed
+from tamis.person import SOME_VALUES, PersonCandidate, deciding, is_code
+from tamis.read import named_target, need_labels, roles_without_empty, say_respelt, say_unlabelled
+from tamis.read.frames import refuse_nested
+from tamis.read.keys import counted_when_dropped
+from tamis.rows.counts import (
     ROWS,
     count_cells,
     count_distinct,
@@ -28,11 +32,7 @@ from tamis.engine.cells import (
     finer_left_out,
     one_where,
 )
-from tamis.errors import InputError, listed
-from tamis.person import SOME_VALUES, PersonCandidate, deciding, is_code
-from tamis.read import named_target, need_labels, roles_without_empty, say_respelt, say_unlabelled
-from tamis.read.frames import refuse_nested
-from tamis.read.keys import counted_when_dropped
+from tamis.rows.engines import Engine, Frame
 from tamis.table import BLANKS, Roles, Table, one_spelling
 
 
