@@ -268,6 +268,33 @@ def stale(folder: Path, name: str = "k3v9x0qa") -> Path:
     return space
 
 
+@pytest.mark.parametrize("way", ["file", "folder"])
+def test_without_the_calls_of_unix_files_and_folders_still_appear_whole(tmp_path, monkeypatch, way):
+    """As on Windows: no locks of folders, no exchange of names, no handle of a folder to flush."""
+    opened = os.open
+
+    def as_windows(path, flags, *args, **more):
+        flushing = sys._getframe(1).f_code is files._sync.__code__
+        if flushing and (Path(path).is_dir() or not flags & os.O_RDWR):
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return opened(path, flags, *args, **more)
+
+    monkeypatch.setattr(os, "open", as_windows)
+    monkeypatch.setattr(files, "fcntl", None)
+    monkeypatch.setattr(files, "WINDOWS", True)
+    without_exchange(monkeypatch)
+    left_over, out = stale(tmp_path), tmp_path / "out"
+    for text in ("old", "new"):
+        if way == "folder":
+            write(out, text)
+        else:
+            with written(out) as draft:
+                draft.write_text(text)
+    assert (texts(out) if way == "folder" else {out.read_text()}) == {"new"}
+    # Without locks, nobody can tell a leftover from the draft of a run that lives.
+    assert left(tmp_path) == [left_over.name, "out"]
+
+
 def test_what_is_left_is_named_when_it_is_removed(tmp_path):
     space = stale(tmp_path)
     (space / "new" / "out").mkdir()

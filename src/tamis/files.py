@@ -25,6 +25,7 @@ try:
 except ImportError:  # not on Windows: drafts are not locked there, and never taken for leftovers
     fcntl = None  # type: ignore[assignment]
 
+WINDOWS = os.name == "nt"
 PREFIX = ".tamis-draft-"
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _UNKNOWN = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP)
@@ -271,9 +272,12 @@ def _renamed(source: Path, target: Path, flag: int) -> bool:
 
 def _sync(path: Path) -> None:
     """Flush a file, or the names in a folder, to disk."""
-    if stat.S_ISLNK(path.lstat().st_mode):
+    mode = path.lstat().st_mode
+    # Windows flushes what may be written only, and gives no handle of a folder: its file system
+    # keeps a journal of names.
+    if stat.S_ISLNK(mode) or (WINDOWS and stat.S_ISDIR(mode)):
         return
-    handle = os.open(path, os.O_RDONLY)
+    handle = os.open(path, os.O_RDWR if WINDOWS else os.O_RDONLY)
     try:
         os.fsync(handle)
     finally:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -257,3 +258,24 @@ def test_json_has_no_control_characters(capsys):
     assert json.loads(text) == content
     assert all(c.isprintable() or c == "\n" for c in text)
     assert "é 🙂" in text
+
+
+@pytest.mark.parametrize("json_asked", [[], ["--json"]])
+def test_names_that_a_console_has_no_letters_for_are_escaped(tmp_path, json_asked):
+    """As on Windows, whose consoles may know cp1252 only."""
+    file = tmp_path / "t.csv"
+    rows = "".join(f"{20 + i % 7},{'да' if i % 3 else 'нет'},🙂\n" for i in range(60))
+    file.write_text("возраст,цель,лицо\n" + rows, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "tamis.cli", "audit", file, "--target", "цель", *json_asked],
+        capture_output=True,
+        check=False,
+        env=os.environ | {"PYTHONIOENCODING": "cp1252"},
+    )
+    assert done.returncode == 0, done.stderr
+    text = done.stdout.decode("cp1252")
+    if json_asked:
+        assert "🙂" not in text
+        assert {"возраст", "лицо"} <= set(re.findall(r"\w+", repr(json.loads(text))))
+    else:
+        assert "\\u0446\\u0435\\u043b\\u044c" in text

@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
+from io import TextIOWrapper
 from typing import Any
 
 import click
@@ -72,6 +73,8 @@ def main(args: list[str] | None = None) -> None:
 def _run(args: list[str] | None) -> int:
     if cannot_start():
         return _say(f"error: {too_little()}", 1)
+    if isinstance(sys.stdout, TextIOWrapper):  # a name in Greek is no reason to stop on cp1252
+        sys.stdout.reconfigure(errors="backslashreplace")
     with _stoppable() as stopped:
         try:
             return _answer(args)

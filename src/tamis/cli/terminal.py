@@ -64,14 +64,23 @@ def escape(text: str) -> str:
 def print_json(result: Mapping[str, Any]) -> None:
     """One JSON document on stdout; infinite or undefined numbers become null.
 
-    Only text that a terminal shows as it is remains unescaped.
+    Only text that a terminal shows as it is, in an encoding that has it, remains unescaped.
     """
     text = json.dumps(_plain(result), indent=2, ensure_ascii=False, allow_nan=False)
     click.echo(re.sub(r"[^ -~\n]", _shown, text))
 
 
 def _shown(found: re.Match[str]) -> str:
-    return found[0] if found[0].isprintable() else json.dumps(found[0])[1:-1]
+    return found[0] if found[0].isprintable() and _has(found[0]) else json.dumps(found[0])[1:-1]
+
+
+def _has(letter: str) -> bool:
+    """Whether the encoding of the output has a letter: cp1252 of Windows has few."""
+    try:
+        letter.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _plain(value: Any) -> Any:

@@ -11,6 +11,7 @@ with its first lines in it, and it ends with a hash of its entries.
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 import os
@@ -25,14 +26,11 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
 
+from filelock import FileLock
+
 from tamis.dp.budget import ROUNDING, check_epsilon
 from tamis.dp.fingerprint import Fingerprint
 from tamis.errors import CannotMeet, InputError, listed
-
-try:
-    import fcntl
-except ImportError:  # without such a lock, two runs at once may interfere
-    fcntl = None  # type: ignore[assignment]
 
 NAME = "tamis-ledger.json"
 SCHEMA = "tamis-ledger"
@@ -199,56 +197,43 @@ class Ledger:
     @contextmanager
     def _locked(self) -> Iterator[list[Entry]]:
         """The entries, while nobody else reads or writes them."""
-        handle = self._open_locked()
+        # A file beside the ledger is locked, not the ledger, which each writing replaces; beside
+        # the one that a link leads to, so that two names of one ledger are one lock.
+        place = self.path.resolve()
+        if not place.parent.is_dir():  # a lock would make it
+            raise self._cannot_keep(FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT)))
+        lock = FileLock(place.with_name(f".{place.name}.lock"), mode=0o600)
         try:
-            yield self._read(handle)
-        finally:
-            os.close(handle)  # which gives up the lock
-
-    def _open_locked(self) -> int:
-        """The file with a lock on it; opened again where another run has replaced it meanwhile."""
-        while True:
-            if not self.path.exists():
-                self._create()
-            try:
-                handle = os.open(self.path, os.O_RDWR | _FLAGS)
-            except OSError as error:
-                raise self._cannot_keep(error) from None
-            if not stat.S_ISREG(os.fstat(handle).st_mode):
-                os.close(handle)
-                raise InputError(
-                    f"{self.path} is not a regular file; name another with --ledger FILE"
-                )
-            if fcntl is not None:
-                fcntl.flock(handle, fcntl.LOCK_EX)
-            if self.path.exists() and os.path.samestat(os.fstat(handle), self.path.stat()):
-                return handle
-            os.close(handle)
-
-    def _create(self) -> None:
-        """A ledger without entries, unless another run makes one first; it is never empty."""
-        try:
-            draft = self._draft([])
-            try:
-                os.link(draft, self.path)  # unlike a renaming, it replaces nothing
-            except FileExistsError:
-                pass
-            except OSError:  # some disks know no links
-                if not self.path.exists():
-                    draft.rename(self.path)
-            draft.unlink(missing_ok=True)
+            lock.acquire()
         except OSError as error:
             raise self._cannot_keep(error) from None
+        try:
+            if not self.path.exists():
+                self._write([])  # so that a ledger is never empty
+            yield self._read()
+        finally:
+            lock.release()
 
     def _cannot_keep(self, error: OSError) -> InputError:
         return InputError(
-            f"cannot keep a ledger at {self.path}: {error.strerror}; "
-            "name another file with --ledger FILE"
+            f"cannot keep a ledger at {self.path}: {error.strerror}; nothing was "
+            "spent; name another file with --ledger FILE"
         )
 
-    def _read(self, handle: int) -> list[Entry]:
-        with os.fdopen(os.dup(handle), "rb") as file:
-            content = file.read()
+    def _content(self) -> bytes:
+        try:
+            handle = os.open(self.path, os.O_RDONLY | _FLAGS)  # never waits for a pipe's writer
+        except OSError as error:
+            raise self._cannot_keep(error) from None
+        with os.fdopen(handle, "rb") as file:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                raise InputError(
+                    f"{self.path} is not a regular file; name another with --ledger FILE"
+                )
+            return file.read()
+
+    def _read(self) -> list[Entry]:
+        content = self._content()
         try:
             found = json.loads(content)
             if found["schema"] != SCHEMA or found["version"] not in (UNHASHED, VERSION):
@@ -271,9 +256,7 @@ class Ledger:
         try:
             self._draft(entries).replace(self.path)
         except OSError as error:
-            raise InputError(
-                f"cannot write the ledger {self.path}: {error.strerror}; nothing was spent"
-            ) from None
+            raise self._cannot_keep(error) from None
 
     def _draft(self, entries: list[Entry]) -> Path:
         """The text of a ledger, on the disk under another name, mode 0600."""

@@ -142,7 +142,7 @@ def free_memory() -> int | None:
     except (OSError, KeyError, ValueError, IndexError):
         try:
             return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-        except (OSError, ValueError):
+        except (OSError, ValueError, AttributeError):  # macOS has no such number, Windows no call
             return None
 
 

@@ -9,18 +9,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import gettempdir, mkdtemp
+from typing import Any
+
+from filelock import AcquireReturnProxy, FileLock, Timeout
 
 from tamis.errors import InputError
 from tamis.serve.project import Project, is_folder_number
 
-try:
-    import fcntl
-except ImportError:  # not on Windows: nothing is locked there, and nothing taken for a leftover
-    fcntl = None  # type: ignore[assignment]
-
 PREFIX = "tamis-serve-"
 MARK = "tamis-workspace"
-"""A file that tells a workspace from any other folder, and that its server holds locked."""
+"""A file that tells a workspace from any other folder."""
+LOCK = ".lock"
+"""A file that the server of a workspace holds locked."""
 TEMPORARY = b"removed at the end\n"
 """What the mark of a workspace without a name holds; nothing without it is taken for a leftover."""
 
@@ -105,36 +105,43 @@ def _named(path: Path) -> Path:
 
 @contextmanager
 def _locked(path: Path, mark: bytes) -> Iterator[None]:
-    with open(os.open(path / MARK, os.O_RDWR | os.O_CREAT, 0o600), "r+b", buffering=0) as file:
-        if not _lock(file.fileno()):
-            raise InputError(
-                f"another tamis serve is using {path}; end it first, or name another --workspace"
-            )
-        file.truncate()
-        file.write(mark)
+    lock = _lock(path)
+    if lock is None:
+        raise InputError(
+            f"another tamis serve is using {path}; end it first, or name another --workspace"
+        )
+    with lock:
+        # After the lock: what has a mark and no lock was left behind.
+        with open(os.open(path / MARK, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            file.write(mark)
         yield
 
 
-def _lock(handle: int) -> bool:
-    if fcntl is None:
-        return True
+def _lock(path: Path) -> AcquireReturnProxy[Any] | None:
+    """The lock of a workspace, given up at the end of a `with`; `None` where another has it."""
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
+        # Not for one thread alone: a server may end in another than it began in.
+        return FileLock(path / LOCK, mode=0o600, thread_local=False).acquire(blocking=False)
+    except Timeout:
+        return None
 
 
 def remove_leftovers(above: Path) -> None:
     """Remove the workspaces of servers that were killed before they could do so."""
-    if fcntl is None:
-        return
     for path in above.glob(f"{PREFIX}*"):
         with suppress(OSError):
-            found = path.lstat()
-            if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+            # A folder that somebody named stays, whatever its name begins with.
+            if not _is_mine(path) or (path / MARK).read_bytes() != TEMPORARY:
                 continue
-            with open(path / MARK, "rb") as file:  # one without a mark is just being made
-                # A folder that somebody named stays, whatever its name begins with.
-                if _lock(file.fileno()) and file.read(len(TEMPORARY) + 1) == TEMPORARY:
+            if (lock := _lock(path)) is not None:
+                with lock:
                     shutil.rmtree(path, ignore_errors=True)
+                # Where an open file cannot be removed, the lock is left, and the folder with it.
+                shutil.rmtree(path, ignore_errors=True)
+
+
+def _is_mine(path: Path) -> bool:
+    """Whether it is a folder, no link, of the user who runs this."""
+    found = path.lstat()
+    user = getattr(os, "geteuid", lambda: found.st_uid)()  # Windows has a temporary folder a user
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == user
