@@ -25,6 +25,7 @@ Kind = Literal[
     "choice",  # one of `choices`
     "names",  # names separated by commas
     "weights",  # numbers by name
+    "pairs",  # texts by name
     "bins",  # how many classes, or where they end
     "output",  # a file to write
     "table",  # settings that only a file can hold

@@ -68,6 +68,17 @@ class Names(click.ParamType[tuple[str, ...]]):
         return tuple(value)
 
 
+class TextsByName(Names):
+    """Pairs such as age=first,visits=count, or a table of them in a configuration file."""
+
+    name = "name=text,..."
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> tuple[str, ...]:
+        if isinstance(value, Mapping):
+            value = [f"{name}={text}" for name, text in value.items()]
+        return super().convert(value, param, ctx)
+
+
 class Bins(Names):
     """The same of numbers; a file may have one number, or a list of them."""
 
@@ -144,6 +155,7 @@ _TYPES: Mapping[str, click.ParamType[Any]] = {
     "bins": Bins(),
     "shares": Shares(),
     "weights": Weights(),
+    "pairs": TextsByName(),
     "output": OutputFile(),
     "table": TableOfFile(),
     "flag": click.BOOL,

@@ -59,6 +59,8 @@ class TableSource:
     thousands: str | None = None
     dates: str | None = None
     target_bins: tuple[str, ...] = ()
+    per_person: tuple[str, ...] = ()
+    order: str | None = None
 
     def __post_init__(self) -> None:
         if self.person and self.row_is_person:
@@ -147,6 +149,8 @@ class TableSource:
             check=not as_text,
             drop_unlabelled=self.drop_unlabelled,
             target_bins=asked_bins(self.target_bins, rules.roles),
+            per_person=self.per_person or None,
+            order=self.order,
         )
 
     def fingerprint(self) -> Fingerprint:
@@ -216,6 +220,7 @@ class TableSource:
 
         self._refuse_roles_of_tables()
         self._refuse_person()
+        self._refuse_per_person()
         refuse_memory_only(vars(self), READING, ["label_item"])
         if self.target is None:
             raise InputError("a release needs a target; name the column with --target")
@@ -275,6 +280,7 @@ class TableSource:
             return from_wide(table) if how is None and is_binary(table) else binarise(table, how)
         pair = self._pair if self.long else None
         self._refuse_person()
+        self._refuse_per_person()
         records = read_binary(
             self.table,
             format=self.format,
@@ -294,6 +300,12 @@ class TableSource:
                     f"--{name} is for tables; of sparse records every feature may be known to "
                     "attackers, and --drop or --sensitive say which are not released"
                 )
+
+    def _refuse_per_person(self) -> None:
+        if self.per_person:
+            raise InputError(
+                "--per-person is for tables; of sparse records every row is one entity already"
+            )
 
     def _refuse_person(self) -> None:
         if self.person:
@@ -362,7 +374,7 @@ def source_again(origin: dict[str, Any], table: str | None) -> TableSource:
     if "source" not in origin:
         raise InputError("the release was not made from a file, so --reproduce cannot reproduce it")
     lists = ("quasi", "identifier", "person", "drop", "feature", "missing", "long")
-    more = ("label_item", "target_bins")
+    more = ("label_item", "target_bins", "per_person")
     given: dict[str, Any] = dict(origin["source"])
     source = TableSource(**given | {key: tuple(given.get(key, ())) for key in (*lists, *more)})
     if table is not None:

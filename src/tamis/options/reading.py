@@ -74,6 +74,15 @@ READING = (
         default=(),
         note="Columns to ignore. These have only one value, or follow the order of the rows.",
     ),
+    _table(
+        "per_person",
+        "One row a person, of stated aggregates: age=first,visits=count,*=last.",
+        "pairs",
+        default=(),
+        metavar="COL=HOW,...",
+        rare=True,
+    ),
+    _table("order", "Which row is first and last for --per-person.", metavar="COL", rare=True),
     _table("drop_unlabelled", "Leave out rows without a label.", "flag", rare=True),
     _table(
         "feature",

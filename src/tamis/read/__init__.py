@@ -23,6 +23,7 @@ from tamis.read.frames import (
     statistical_frame,
 )
 from tamis.read.keys import counted_when_dropped
+from tamis.read.per_person import asked_aggregates, one_row_a_person
 from tamis.read.schema import Schema, load_schema
 from tamis.read.target_bins import asked_bins, bin_target
 from tamis.read.text import DELIMITERS, delimited_frame, file_at, text_frame
@@ -59,6 +60,8 @@ def read_table(
     drop_unlabelled: bool = False,
     exact_identifiers: bool = False,
     target_bins: int | Sequence[float] | None = None,
+    per_person: Mapping[str, str] | Sequence[str] | None = None,
+    order: str | None = None,
 ) -> Table:
     """Read a table and assign a role to each column.
 
@@ -92,6 +95,12 @@ def read_table(
         different people. Otherwise they count as one, and a warning says how many.
     target_bins : int or sequence of float, optional
         The classes to cut a target of numbers into: how many, or where they end.
+    per_person : mapping of column to str, optional
+        Put the rows of each person together, each column by the aggregate that is stated for it,
+        such as ``{"hba1c": "mean", "visits": "count"}``; see `tamis.read.per_person`. Roles are
+        those of the result.
+    order : str, optional
+        The column by which rows are first and last there.
 
     Returns
     -------
@@ -117,14 +126,20 @@ def read_table(
     }
     known = {**rules.roles, **{name: value for name, value in given.items() if value}}
     roles = roles_of(known, person)
+    asked = asked_aggregates(rules.per_person if per_person is None else per_person)
     markers = [*rules.missing, *([missing] if isinstance(missing, str) else missing)]
     dialect = Dialect(separator, encoding, decimal, thousands, dates)
     frame, said = _frame(source, format, dialect, markers, rules.columns, roles)
     if not frame.width or not frame.height:
         raise InputError(f"the table has no {'rows' if frame.width else 'columns'}")
     if check:
-        rules.check_columns(frame.columns)
+        rules.check_columns([*frame.columns, *asked])
         frame = _in_stated_order(frame, rules.orders)
+    if asked:
+        by = order or rules.roles.get("order")
+        frame, roles, said = one_row_a_person(frame, roles, asked, by, said=said, check=check)
+    elif order:
+        raise InputError("--order says which row is first and last for --per-person; give both")
     library = "polars" if isinstance(source, str | Path) else native_kind(source)
     need_plain(frame.columns, roles)
     if check:  # what is counted would otherwise depend on cells that differential privacy hides

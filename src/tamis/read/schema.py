@@ -19,6 +19,12 @@
     feature = ["stays"]          # ordinary columns, though they look like keys
     weight = "w"                 # how many of the population a row stands for
     exact_identifiers = true     # p1 and P1 are two people; otherwise they count as one
+    order = "admitted"           # which row is first and last for [per_person]
+
+    [per_person]                 # put the rows of each person together; see tamis.read.per_person
+    age = "first"
+    visits = "count"
+    diabetes = "any(icd=E11)"
 
     [binary]                     # the columns to turn into 0/1; all others are left out
     age = { cuts = [25, 35, 45, 55] }
@@ -46,10 +52,10 @@ from tamis.read.text import file_at
 from tamis.read.types import KINDS
 
 _EXACT = "exact_identifiers"
-_ONE = ("target", "sensitive", "weight")
+_ONE = ("target", "sensitive", "weight", "order")
 _BINS = "target_bins"
 _ROLES = (*_ONE, "quasi", "identifier", "person", "drop", "feature", _EXACT, _BINS)
-_PARTS = ("missing", "columns", "roles", "binary", "ladders")
+_PARTS = ("missing", "columns", "roles", "binary", "ladders", "per_person")
 
 
 @dataclass(frozen=True)
@@ -64,6 +70,8 @@ class Schema:
     """The description of each ladder, for `tamis.coarsen`; files are found from here."""
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The values, in their order, of columns whose values have one."""
+    per_person: Mapping[str, str] = field(default_factory=dict)
+    """How the rows of each person are put together, by column."""
 
     def check_columns(self, present: list[str]) -> None:
         """Refuse a schema that names a column that the table does not have."""
@@ -104,7 +112,9 @@ def _schema(path: Path, content: dict[str, Any]) -> Schema:
     said = {role: _role(path, role, value) for role, value in roles.items()}
     cuts = {name: _cut(path, name, how) for name, how in binary.items()}
     ladders = ladder_tables(path, content.get("ladders", {}))
-    return Schema(markers, columns, said, cuts or None, ladders, orders)
+    aggregates = content.get("per_person", {})
+    _only(path, "per_person.", aggregates)
+    return Schema(markers, columns, said, cuts or None, ladders, orders, aggregates)
 
 
 def ladder_tables(path: str | Path, content: Any) -> dict[str, dict[str, Any]]:

@@ -53,6 +53,11 @@ READING: Mapping[str, MemoryOnly] = {
     "target_bins": MemoryOnly(
         "--target-bins", "classes are cut after reading", "write the classes into the table"
     ),
+    "per_person": MemoryOnly(
+        "--per-person",
+        "the rows of a person are put together after reading",
+        "write one row a person into the table",
+    ),
     "weight": MemoryOnly("--weight", "weights are added up row by row"),
     "label_item": MemoryOnly(
         "--label-item",

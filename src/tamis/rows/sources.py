@@ -31,6 +31,7 @@ from tamis.rows import POSTGRES, SPARK
 from tamis.rows.counts import count_cells
 from tamis.rows.engines import Engine, Frame, Ibis, Spark, files_of, write_in_parts
 from tamis.rows.large_table import LargeTable, large_table, refuse_uncountable
+from tamis.rows.memory_only import READING, refuse_memory_only
 from tamis.rows.pairs import (
     ENTITY,
     FEATURE,
@@ -77,6 +78,7 @@ def open_large(
     LargeTable
     """
     rules = load_schema(schema)
+    refuse_memory_only({"per_person": rules.per_person}, READING, ["per_person"])
     said = roles_of({**rules.roles, **{k: v for k, v in roles.items() if v}}, person)
     markers = [*rules.missing, *missing]
     if source.startswith(SPARK):
