@@ -7,6 +7,7 @@
     models     what recipients and attackers may train
     measures   what releases are compared by
     choices    rules by which one of them is chosen
+    presets    limits that authorities name
 
 Nothing here computes. The command line, `serve`, `publish` and `verify` read these records, and
 none of them has to import the code that searches.

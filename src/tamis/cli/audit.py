@@ -6,6 +6,7 @@ import warnings
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from tamis.cli.gate import Gate
 from tamis.cli.options import command, named_engine
 from tamis.cli.population import (
     PopulationOptions,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from tamis.read.harbour import HarbourItem
     from tamis.risk.audit import Exposure
     from tamis.risk.diversity import Likeness
+    from tamis.risk.limits import LimitCheck
     from tamis.risk.population import PopulationRisk
     from tamis.risk.presence import Presence
     from tamis.risk.suda import SpecialUniques
@@ -62,20 +64,23 @@ def audit(
     """Measure how exposed a table is as it stands.
 
     All figures are about the quasi-identifiers of TABLE; a missing value counts as a value of its
-    own. A table larger than memory is counted on all rows by DuckDB or Spark.
+    own. A table larger than memory is counted on all rows by DuckDB or Spark. With limits, such as
+    --k 5, the exit code is 1 where one is not met.
     """
     from tamis.read.copies import warn_of_copies
     from tamis.read.keys import warn_of_unstated_identifiers
 
+    gate = Gate.of(options)
     asked = PopulationOptions(weight=source.weight, **options)
     name = named_engine(source, engine, quiet or as_json)
     if name != "memory" or source.sparse:
         asked.refuse("the population is counted for a table in memory")
+        gate.refuse_population()
     if name != "memory":
-        _audit_large(source, engine, name, as_json, quiet)
+        _audit_large(source, engine, name, gate, as_json, quiet)
         return
     if source.sparse:
-        _audit_records(source.read_binary(), as_json)
+        _audit_records(source.read_binary(), gate, as_json)
         return
     table = source.read()
     warn_of_unstated_identifiers(table)
@@ -84,14 +89,20 @@ def audit(
         print_understood(table)
     result = audit_table(table, source.rules().binary, asked.combine)
     result["population"], result["presence"] = in_population(source, table, asked)
+    checks = gate.check(table, result["population"], result["presence"])
     if as_json:
-        _print_as_json(table, result, asked, given_away)
+        _print_as_json(table, result, asked, given_away, checks)
     else:
         print_audit(**result, target=table.roles.target or "")
+    gate.decide(checks, quiet or as_json)
 
 
 def _print_as_json(
-    table: Table, result: dict[str, Any], asked: PopulationOptions, found_copies: Mapping[str, Copy]
+    table: Table,
+    result: dict[str, Any],
+    asked: PopulationOptions,
+    found_copies: Mapping[str, Copy],
+    checks: Sequence[LimitCheck],
 ) -> None:
     found, risk = result["uniques"], result["population"]
     print_json(
@@ -112,12 +123,18 @@ def _print_as_json(
                 {"number": i.number, "what": i.what, "found": [f._asdict() for f in i.found]}
                 for i in result["harbour"]
             ],
+            "limits": [each.to_dict() for each in checks],
         }
     )
 
 
 def _audit_large(
-    source: TableSource, options: EngineOptions, name: EngineName, as_json: bool, quiet: bool
+    source: TableSource,
+    options: EngineOptions,
+    name: EngineName,
+    gate: Gate,
+    as_json: bool,
+    quiet: bool,
 ) -> None:
     """The exposure of a table that stays behind an engine; learners see a sample of it."""
     from tamis.read.keys import warn_of_unstated_identifiers
@@ -130,6 +147,7 @@ def _audit_large(
         if not (quiet or as_json):
             print_large(large)
         exposure = large_exposure(large)
+        checks = gate.check_large(large)
         drawn = sampled(large, options.sample, seed=0)
     warn_of_unstated_identifiers(drawn.table)
     attacker = _attacker(drawn.table)
@@ -144,10 +162,12 @@ def _audit_large(
                 "unlabelled": large.shape.unlabelled,
                 "attacker": attacker,
                 "engine": name,
+                "limits": [each.to_dict() for each in checks],
             }
         )
     else:
         print_audit(exposure, {}, attacker)
+    gate.decide(checks, quiet or as_json)
 
 
 def audit_table(table: Table, encoding: Any = None, combine: int | None = None) -> dict[str, Any]:
@@ -226,16 +246,18 @@ def _containment(records: BinaryTable) -> dict[str, Any]:
     }
 
 
-def _audit_records(records: BinaryTable, as_json: bool) -> None:
-    found = {
+def _audit_records(records: BinaryTable, gate: Gate, as_json: bool) -> None:
+    found: dict[str, Any] = {
         "rows": records.rows,
         "unit": records.unit,
         "features": len(records.features),
         "ones": int(records.matrix.nnz),
         **_containment(records),
     }
+    checks = gate.check_records(found["containment_anonymity"])
     if as_json:
-        print_json(found)
+        print_json({**found, "limits": [each.to_dict() for each in checks]})
+        gate.decide(checks, silent=True)
         return
     out = console()
     out.print(
@@ -243,6 +265,7 @@ def _audit_records(records: BinaryTable, as_json: bool) -> None:
         f"{found['ones'] / records.rows:.1f} ones per row"
     )
     _print_containment(out, found, records.rows, records.unit)
+    gate.decide(checks, silent=False)
 
 
 def print_audit(

@@ -19,6 +19,7 @@ from tamis.cli.table_source import ELSEWHERE, TableSource
 from tamis.errors import InputError, TamisWarning, did_you_mean, listed
 from tamis.option import GENERAL, NUMBERS, Option, as_flag
 from tamis.options.commands import all_options, options_of
+from tamis.options.promises import PRESET
 from tamis.options.reading import CONFIG, QUIET
 
 if TYPE_CHECKING:
@@ -306,6 +307,8 @@ def command(name: str, *, table: bool = True) -> Callable[[Callback], TableComma
             params = [click.Argument(["table"], required=table)]
         if "engine" in wants:
             callback = _with_engine(callback)
+        if any(option.dest == PRESET.dest for option in options_of(name)):
+            callback = _with_preset(callback)
         own = list(reversed(getattr(function, "__click_params__", [])))
         return TableCommand(
             name.rpartition(" ")[2],
@@ -333,6 +336,25 @@ def _with_engine(command: Callback) -> Callback:
 
         said = {f.name: given.pop(f.name) for f in fields(EngineOptions) if f.name in given}
         return command(engine=EngineOptions(**said), **given)
+
+    return gathered
+
+
+def _with_preset(command: Callback) -> Callback:
+    """The limits that a preset names take the place of defaults, and stand beside what is given."""
+
+    @wraps(command)
+    def gathered(**given: Any) -> Any:
+        from click.core import ParameterSource
+
+        from tamis.catalogue.presets import PRESETS
+
+        ctx, name = click.get_current_context(), given.pop(PRESET.dest)
+        for option in () if name is None else PRESETS[name].asks:
+            default = ctx.get_parameter_source(option) == ParameterSource.DEFAULT
+            said = None if default else given[option]
+            given[option] = PRESETS[name].stricter(option, said)
+        return command(**given)
 
     return gathered
 

@@ -5,8 +5,10 @@ What is required of groups of people alike is listed by the classes of `tamis.re
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
+from tamis.catalogue.presets import PRESETS
 from tamis.option import Asked, Option
 from tamis.require import options_of_groups
 from tamis.require.base import promised
@@ -31,6 +33,15 @@ MAX_SUPPRESSED = promised(
         "nobody",
         more=False,
     ),
+)
+PRESET = promised(
+    "preset",
+    "Limits by name, beside those that are given; the stricter counts.",
+    "choice",
+    choices=tuple(PRESETS),
+    metavar="NAME",
+    dest="limits_preset",
+    rare=True,
 )
 PROMISES = (K, ABSENCES, *BESIDE_K, MAX_SUPPRESSED)
 """What a release may be asked to promise."""
@@ -90,3 +101,10 @@ REGISTER = (POPULATION, SAMPLED)
 """What is known of the population."""
 IN_POPULATION = (*REGISTER, MAX_POPULATION_RISK, DELTA_PRESENCE)
 """What is known of it, and what is required of a release in it."""
+LIMITS = tuple(
+    replace(option, rare=False, section="Limits", default=None, otherwise="", note="", asked=None)
+    if option in (K, PRESET)
+    else replace(option, section="Limits")
+    for option in (K, *BESIDE_K, PRESET, MAX_POPULATION_RISK, DELTA_PRESENCE)
+)
+"""What a table that is only measured must meet; nothing is asked where none is given."""

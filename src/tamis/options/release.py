@@ -9,7 +9,7 @@ from tamis.catalogue.choices import CHOICES
 from tamis.catalogue.methods import BY_DEFAULT, METHODS
 from tamis.catalogue.models import MODELS
 from tamis.option import Asked, Option
-from tamis.options.promises import IN_POPULATION, PROMISES
+from tamis.options.promises import IN_POPULATION, PRESET, PROMISES
 from tamis.options.reading import SEED
 
 FORMATS = ("csv", "parquet", "long", "svm", "sav", "dta", "xlsx")
@@ -308,6 +308,7 @@ SYNTHESISING = (
 RELEASE = (
     *OUTPUT,
     *PROMISES,
+    PRESET,
     *CHOICE,
     *SEARCH,
     *LADDERS,

@@ -11,6 +11,7 @@ from tamis.option import Option
 from tamis.options.promises import (
     BESIDE_K,
     DELTA_PRESENCE,
+    LIMITS,
     MAX_SUPPRESSED,
     POPULATION,
     REGISTER,
@@ -30,6 +31,7 @@ INIT = (
     Option("force", "Replace a file of that name.", "flag"),
 )
 AUDIT = (
+    *LIMITS,
     *REGISTER,
     Option("missing_matches", "With --weight: missing matches anything.", "flag", rare=True),
     Option(

@@ -32,12 +32,12 @@ def options_of_groups() -> dict[str, Option]:
     return {option.dest: option for kind in OF_GROUPS for option in kind.options}
 
 
-def requirements(k: int = 5, **asked: Any) -> Requirements:
+def requirements(k: int | None = 5, **asked: Any) -> Requirements:
     """What is asked of groups of people alike, by the names of `Settings` and the command line.
 
     Parameters
     ----------
-    k : int
+    k : int, optional
         The fewest people in a group.
     **asked
         `l`, `l_kind`, `c`, `t`, `t_distance`, `alpha`, `beta`, `beta_kind`, `delta_disclosure`,
@@ -61,7 +61,8 @@ def requirements(k: int = 5, **asked: Any) -> Requirements:
         )
     given = {name: option.default for name, option in known.items()} | asked | {"k": k}
     for name, value in given.items():
-        known[name].check(value)
+        if name != "k" or value is not None:
+            known[name].check(value)
     return Requirements(
         tuple(
             kind(**{option.dest: given[option.dest] for option in kind.options})

@@ -1,0 +1,129 @@
+"""Limits at the door: a table that does not meet what is asked of it ends a command with 1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+from tamis.catalogue.presets import PRESETS
+from tamis.cli.terminal import console
+from tamis.errors import CannotMeet, InputError, plural
+from tamis.option import as_flag
+from tamis.options.promises import PRESET
+
+if TYPE_CHECKING:
+    from tamis.require.base import Requirements
+    from tamis.risk.limits import LimitCheck
+    from tamis.risk.population import PopulationRisk
+    from tamis.risk.presence import Presence
+    from tamis.rows.large_table import LargeTable
+    from tamis.table import Table
+
+
+@dataclass(frozen=True)
+class Gate:
+    """The limits that a table must keep."""
+
+    groups: Requirements
+    max_population_risk: float | None
+    presence: tuple[float, float] | None
+    flags: frozenset[str]
+    """Those that the command line gives. A file has those of the release that is to be made: what
+    a table lacks of them is said, and stops nothing."""
+
+    @classmethod
+    def of(cls, options: dict[str, Any]) -> Gate:
+        """Take the limits out of what was asked."""
+        ctx = click.get_current_context()
+        flags = {n for n in options if ctx.get_parameter_source(n) == ParameterSource.COMMANDLINE}
+        if ctx.get_parameter_source(PRESET.dest) == ParameterSource.COMMANDLINE:
+            flags |= set(PRESETS[ctx.params[PRESET.dest]].asks)
+        from tamis.require import options_of_groups, requirements
+        from tamis.risk.presence import presence_bounds
+
+        groups = requirements(**{name: options.pop(name) for name in options_of_groups()})
+        presence = options.pop("delta_presence")
+        risk = options.pop("max_population_risk")
+        bounds = None if presence is None else presence_bounds(presence)
+        return cls(groups, risk, bounds, frozenset(flags))
+
+    def refuse_population(self) -> None:
+        if self.max_population_risk is not None or self.presence is not None:
+            raise InputError(
+                "the population is counted for a table in memory; leave --max-population-risk and "
+                "--delta-presence out"
+            )
+
+    def check(
+        self, table: Table, population: PopulationRisk | None, presence: Presence | None
+    ) -> list[LimitCheck]:
+        """What a table in memory reaches of each limit."""
+        from tamis.risk.grouping import scope
+        from tamis.risk.limits import check_figure, check_groups
+
+        found = check_groups(self._asked(table), scope(table)) if self.groups else []
+        if self.max_population_risk is not None:
+            if population is None:
+                raise InputError(
+                    "--max-population-risk needs to know the population; give --population, "
+                    "--sampling or --weight"
+                )
+            words, most = "the share found in the population", self.max_population_risk
+            found.append(
+                check_figure("max_population_risk", "at_most", most, population.risk, words)
+            )
+        if self.presence is not None:
+            if presence is None:
+                raise InputError("--delta-presence needs a register; give --population FILE")
+            words = "the chance of being in the table"
+            low, high = self.presence
+            found += [
+                check_figure("delta_presence", "at_least", low, presence.least, words),
+                check_figure("delta_presence", "at_most", high, presence.most, words),
+            ]
+        return found
+
+    def _asked(self, table: Table) -> Requirements:
+        """The same about the columns and the secret of a table."""
+        number = bool(table.sensitive) and table.kind(str(table.sensitive)) == "number"
+        return self.groups.about(table.quasi, table.sensitive, number=number)
+
+    def check_large(self, large: LargeTable) -> list[LimitCheck]:
+        """What a table behind an engine reaches, by counts of all its rows."""
+        from tamis.risk.large import cells_of, reached_beyond_k
+        from tamis.risk.limits import check_limits
+
+        if not self.groups:
+            return []
+        names = tuple(c for c in large.shape.quasi if c != large.shape.sensitive)
+        asked = self._asked(large.shape)
+        cells = cells_of(large, names, asked.of_secrets)
+        return check_limits(asked, reached_beyond_k(asked, large, cells, names))
+
+    def check_records(self, fewest: int) -> list[LimitCheck]:
+        """What sparse records reach: only how many have all that somebody has is counted."""
+        from tamis.require.containment import ContainmentAnonymity
+        from tamis.risk.limits import check_limits
+
+        if others := [each.name for each in self.groups if each.name != "k"]:
+            raise InputError(f"of sparse records only --k is checked, not {as_flag(others[0])}")
+        holders = [ContainmentAnonymity(self.groups.k)] if self.groups else []
+        return check_limits(holders, {"k": fewest})
+
+    def decide(self, checks: Sequence[LimitCheck], silent: bool) -> None:
+        """An error that names the limits that fail; a line where all hold."""
+        from tamis.risk.limits import gate_words
+
+        mine = [each for each in checks if each.name in self.flags]
+        others = [each for each in checks if each.name not in self.flags]
+        if (failed := gate_words(others)) and not silent:
+            words = f"of the file given with --config, {failed}; only a flag makes this an error"
+            console(stderr=True).print(words, markup=False, soft_wrap=True)
+        if failed := gate_words(mine):
+            raise CannotMeet(failed)
+        if mine and not silent:
+            console(stderr=True).print(f"All limits hold ({plural(len(mine), 'limit')}).")
