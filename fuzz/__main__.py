@@ -40,17 +40,30 @@ def main(words: list[str]) -> int:
         default="",
         help='readers, mechanisms or modules with one of these words, as "SPSS|Stata"',
     )
+    parser.add_argument(
+        "--at-limits", action="store_true", help="only mutants that move a limit by one"
+    )
+    parser.add_argument(
+        "--resume",
+        type=Path,
+        metavar="FILE",
+        help="pass over mutants noticed before; FILE keeps them",
+    )
     asked = parser.parse_args(words)
     if unknown := set(asked.parts) - set(PARTS):
         parser.error(f"no part {', '.join(sorted(unknown))}; choose from {', '.join(PARTS)}")
     if asked.only and (not asked.parts or set(asked.parts) - set(PARTLY)):
         parser.error(f"--only is for the parts {', '.join(PARTLY)}; name one")
+    mutants_only = {"at_limits": asked.at_limits, "resume": asked.resume}
+    if any(mutants_only.values()) and asked.parts != ["mutants"]:
+        parser.error("--at-limits and --resume are for the part mutants; name it alone")
     found = []
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     for name in asked.parts or PARTS:
         tally = Tally(name, asked.minutes or (60 if asked.times is None else math.inf))
         more: dict[str, Any] = {} if asked.times is None else {"most": asked.times}
         more |= {"only": asked.only} if asked.only else {}
+        more |= mutants_only if name == "mutants" else {}
         try:
             PARTS[name](tally, seed=asked.seed, **more)
         except KeyboardInterrupt:

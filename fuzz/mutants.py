@@ -9,6 +9,7 @@ no difference and is listed in `equivalent.toml` with the reason.
 from __future__ import annotations
 
 import ast
+import hashlib
 import os
 import shutil
 import subprocess
@@ -104,6 +105,7 @@ _COUNTED: dict[type[ast.operator], type[ast.operator]] = {
     ast.FloorDiv: ast.Div,
     ast.Mod: ast.FloorDiv,
 }
+_ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 _SWAPPED = {"min": "max", "max": "min", "any": "all", "all": "any"}
 _UNTOUCHED = (ast.Raise, ast.JoinedStr, ast.Import, ast.ImportFrom, ast.Assert)
 """Words of messages and what only a type checker reads: no promise hangs on them."""
@@ -119,6 +121,8 @@ class Mutant:
     now: str
     source: str
     """The whole module, changed."""
+    at_limit: bool = False
+    """Whether it moves a limit by one or takes its very end in or out."""
 
     @property
     def words(self) -> str:
@@ -128,6 +132,11 @@ class Mutant:
     def key(self) -> tuple[str, str, str]:
         """What stays the same when lines are added elsewhere."""
         return self.module, self.was, self.now
+
+    @property
+    def digest(self) -> str:
+        """What changes with any change of its module."""
+        return hashlib.sha256(f"{self.module}\n{self.source}".encode()).hexdigest()
 
 
 def mutants_of(module: str, source: str) -> list[Mutant]:
@@ -206,7 +215,19 @@ def _applied(module: str, source: str, node: ast.expr, changed: ast.expr) -> Mut
     whole = b"".join(lines[:first]) + before + new + after + b"".join(lines[last + 1 :])
     was = b" ".join(line.strip() for line in lines[first : last + 1]).decode()
     now = (before + new + after).strip().decode()
-    return None if was == now else Mutant(module, node.lineno, was, now, whole.decode())
+    if was == now:
+        return None
+    return Mutant(module, node.lineno, was, now, whole.decode(), _moves_a_limit(node, changed))
+
+
+def _moves_a_limit(node: ast.expr, changed: ast.expr) -> bool:
+    match node, changed:
+        case ast.Compare(_, ops), ast.Compare(_, turned):
+            pairs = zip(ops, turned, strict=True)
+            return any(type(a) is not type(b) and isinstance(a, _ORDERED) for a, b in pairs)
+        case ast.Constant(value), _:
+            return not isinstance(value, bool)
+    return False
 
 
 def listed(path: Path = LISTED) -> dict[tuple[str, str, str], str]:
@@ -254,14 +275,24 @@ class Trial:
             path.write_bytes(original)
 
 
-def run(tally: Tally, seed: int = 0, most: int = 10_000, only: str = "") -> None:
+def run(
+    tally: Tally,
+    seed: int = 0,
+    most: int = 10_000,
+    only: str = "",
+    at_limits: bool = False,
+    resume: Path | None = None,
+) -> None:
     """Try mutants of the modules that carry promises, in random order.
 
-    `only` has words of which the path of a module must contain one.
+    `only` has words of which the path of a module must contain one; with `at_limits`, mutants that
+    move a limit are tried alone. `resume` is a file of those that were noticed in earlier runs:
+    they are passed over while their module is as it was, and more are added.
     """
     with tempfile.TemporaryDirectory(prefix="tamis-mutants-") as folder:
         trial = Trial(Path(folder), ROOT / "src" / "tamis", ROOT / "tests")
-        try_modules(tally, trial, chosen(only), seed, most)
+        noticed = Noticed(resume)
+        try_modules(tally, trial, chosen(only), seed, most, at_limits=at_limits, noticed=noticed)
 
 
 def chosen(only: str = "") -> dict[str, tuple[str, ...]]:
@@ -273,6 +304,25 @@ def chosen(only: str = "") -> dict[str, tuple[str, ...]]:
     return {m: t for m, t in TESTS.items() if any(word in m for word in only.split("|"))}
 
 
+class Noticed:
+    """The mutants that tests have noticed, kept in a file so that a run can go on later."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        self.path = path
+        self.digests = set[str]()
+        if path is not None and path.exists():
+            self.digests = set(path.read_text(encoding="utf-8").split())
+
+    def add(self, mutant: Mutant) -> None:
+        self.digests.add(mutant.digest)
+        if self.path is not None:
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(f"{mutant.digest}\n")
+
+    def __contains__(self, mutant: Mutant) -> bool:
+        return mutant.digest in self.digests
+
+
 def try_modules(
     tally: Tally,
     trial: Trial,
@@ -280,13 +330,17 @@ def try_modules(
     seed: int = 0,
     most: int = 10_000,
     known: Mapping[tuple[str, str, str], str] | None = None,
+    at_limits: bool = False,
+    noticed: Noticed | None = None,
 ) -> None:
     """Try the mutants of modules, and note each that no test of its module notices."""
     equivalent = listed() if known is None else known
+    noticed = Noticed() if noticed is None else noticed
     waiting = [
         mutant
         for module in modules
         for mutant in mutants_of(module, (trial.package / module).read_text(encoding="utf-8"))
+        if (mutant.at_limit or not at_limits) and mutant not in noticed
     ]
     Random(seed).shuffle(waiting)
     times: dict[str, float | None] = {}
@@ -306,4 +360,6 @@ def try_modules(
             continue
         alive = trial.survives(mutant, names, 3 * taken + SLACK)
         tally.tried[f"{module}: {'not noticed' if alive else 'noticed'}"] += 1
+        if not alive:
+            noticed.add(mutant)
         tally.check(not alive, mutant.words)

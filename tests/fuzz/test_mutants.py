@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fuzz.mutants import ROOT, TESTS, Mutant, Trial, listed, mutants_of, try_modules
+from fuzz.mutants import ROOT, TESTS, Mutant, Noticed, Trial, listed, mutants_of, try_modules
 from fuzz.tally import Tally
 from tests.long import long
 
@@ -86,6 +86,36 @@ def test_a_fault_that_no_test_notices_is_told_and_one_that_a_test_notices_is_not
     ]
     assert weak.tried["limit.py: noticed"] == 1
     assert weak.tried["limit.py: not noticed"] == 2
+
+
+def test_only_what_moves_a_limit_can_be_asked_for():
+    assert {m.now for m in mutants_of("limit.py", SOURCE) if m.at_limit} == {
+        "MOST = 10",
+        "def fits(size: int, least: int = 2) -> bool:",
+        "if not isinstance(size, int) or size == 1:",
+        "return least < size <= MOST",
+        "return least <= size < MOST",
+    }
+
+
+def test_a_run_goes_on_where_one_was_stopped(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    trial = Trial(folder / "trial", folder / "original" / "small", folder)
+    alive = {"return least < size <= MOST"}
+    monkeypatch.setattr(trial, "passes", lambda *_: True)
+    monkeypatch.setattr(trial, "survives", lambda mutant, *_: mutant.now in alive)
+
+    def run(most: int = 100) -> tuple[int, list[str]]:
+        tally, noticed = Tally("mutants", minutes=10), Noticed(folder / "noticed.txt")
+        modules = {"limit.py": ["test_small.py"]}
+        try_modules(tally, trial, modules, most=most, known={}, at_limits=True, noticed=noticed)
+        return tally.total, [words.partition(" -> ")[2] for words in tally.found]
+
+    assert run(most=2)[0] == 2
+    assert run()[1] == ["return least < size <= MOST"]
+    assert run() == (1, ["return least < size <= MOST"])
+    alive.clear()
+    assert run() == (1, [])
+    assert run() == (0, [])
 
 
 @long
