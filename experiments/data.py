@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from experiments.folds import Dealer
 from tamis.errors import InputError
 
 
@@ -20,11 +19,6 @@ class Data:
     """
 
     folder: Path
-
-    @property
-    def dealer(self) -> Dealer:
-        """What assigns rows to folds."""
-        return Dealer.beside(self.folder)
 
     def path(self, name: str) -> Path:
         """A dataset by file name."""

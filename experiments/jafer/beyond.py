@@ -32,13 +32,11 @@ def section(data: Data, store: Store, seeds: int, quick: bool) -> Section:
 
 
 def _every_subset(data: Data, store: Store, quick: bool) -> Grid:
-    pima = Task(
-        pl.read_csv(data.path(FILE)), "class", data.digest(FILE), data.dealer, recorded="pima"
-    )
+    pima = Task(pl.read_csv(data.path(FILE)), "class", data.digest(FILE))
     tasks = {"pima, pregnancies hidden": hidden(pima)}
     if not quick:
         digest = data.digest(*ADULT_FILES)
-        tasks["adult, sex hidden"] = Task(adult_frame(data), "class", digest, data.dealer, "sex")
+        tasks["adult, sex hidden"] = Task(adult_frame(data), "class", digest, "sex")
     rows: list[Row] = []
     for words, task in tasks.items():
         for search in ("walk", "exhaustive"):

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import polars as pl
 
-from experiments.folds import SEED, Dealer, Origin
-from experiments.paper import Section
 from experiments.store import Store
-from tamis.learn.cv import Folds
 from tamis.learn.models import classifier
 from tamis.learn.subset_scores import SubsetScores
+from tamis.learn.weka_folds import WekaFolds
 from tamis.rank.evaluation import Evaluation
 from tamis.risk.breach import Attack
 from tamis.select.breach import judge
@@ -21,7 +20,6 @@ from tamis.select.breach.candidate import Candidate
 from tamis.select.breach.search import best_first, exhaustive, walk
 from tamis.select.breach.trials import Trials
 
-OTHER_FOLDS = "Our own folds: Weka, whose folds the paper used, was not found"
 WEIGHTS = ("performance", "privacy", "size")
 SEARCHES = {"walk": walk, "exhaustive": exhaustive, "best-first": best_first}
 
@@ -33,24 +31,7 @@ class Task:
     frame: pl.DataFrame
     target: str
     digest: str
-    dealer: Dealer
     sensitive: str | None = None
-    recorded: str | None = None
-    """The name of the dataset in a record of folds."""
-
-    def folds(self, column: str) -> Folds:
-        """Folds are dealt anew for the column that is predicted."""
-        labels = self.frame[column].to_list()
-        return Folds.predefined(self.dealer.deal(labels, self._recorded(column)))
-
-    @property
-    def origins(self) -> list[Origin]:
-        """Whose folds they are, of the target and of the column to hide."""
-        columns = [c for c in (self.target, self.sensitive) if c is not None]
-        return [self.dealer.origin(self.frame.height, self._recorded(c)) for c in columns]
-
-    def _recorded(self, column: str) -> str | None:
-        return self.recorded if column == self.target else None
 
 
 @dataclass(frozen=True)
@@ -62,7 +43,6 @@ class Found:
     privacy_ranking: tuple[str, ...]
     floor: float
     others: tuple[Candidate, ...] = ()
-    own_folds: bool = False
 
     def judged(self, weights: Sequence[float]) -> Evaluation:
         """E(S) of the candidates."""
@@ -87,6 +67,7 @@ def searched(
     *,
     search: str = "walk",
     asked: Sequence[str] = (),
+    folds: int = 10,
     n_jobs: int | None = None,
 ) -> Found:
     """The walk with one classifier, kept as a piece.
@@ -102,6 +83,8 @@ def searched(
     search : {"walk", "exhaustive", "best-first"}
     asked : sequence of str
         Further sets of features to look at, each as names with spaces between.
+    folds : int
+        How many, dealt as Weka does.
     n_jobs : int, optional
     """
     settings = {
@@ -113,32 +96,20 @@ def searched(
         "learner": learner,
         "search": search,
         "asked": list(asked),
-        "seed": SEED,
-        "folds": task.origins,
+        "folds": folds,
     }
-    record = store.piece(name, settings, lambda: _record(task, learner, search, asked, n_jobs))
+    trials = partial(_trials, task, learner, folds, n_jobs)
+    record = store.piece(name, settings, lambda: _record(trials(), search, asked))
     return Found(
         tuple(_candidate(c) for c in record["candidates"]),
         tuple(record["performance_ranking"]),
         tuple(record["privacy_ranking"]),
         record["floor"],
         tuple(_candidate(c) for c in record["others"]),
-        "ours" in task.origins,
     )
 
 
-def explained(section: Section, *found: Found) -> Section:
-    """The section; where it rests on folds of ours, these are a reason for any difference."""
-    if not any(f.own_folds for f in found):
-        return section
-    reasons = [". ".join(filter(None, (OTHER_FOLDS, c.reason))) for c in section.cells]
-    return replace(section, cells=[replace(c, reason=r) for c, r in zip(section.cells, reasons)])
-
-
-def _record(
-    task: Task, learner: str, search: str, asked: Sequence[str], n_jobs: int | None
-) -> dict[str, Any]:
-    trials = _trials(task, learner, n_jobs)
+def _record(trials: Trials, search: str, asked: Sequence[str]) -> dict[str, Any]:
     found = SEARCHES[search](trials)
     others = [trials.candidate(names.split(), ["asked for"]) for names in asked]
     return {
@@ -150,11 +121,11 @@ def _record(
     }
 
 
-def _trials(task: Task, learner: str, n_jobs: int | None) -> Trials:
+def _trials(task: Task, learner: str, folds: int, n_jobs: int | None) -> Trials:
     def scores(target: str, unseen: str | None) -> SubsetScores:
         frame = task.frame if unseen is None else task.frame.drop(unseen)
         return SubsetScores(
-            frame, classifier(learner), target=target, cv=task.folds(target), n_jobs=n_jobs
+            frame, classifier(learner), target=target, cv=WekaFolds(folds), n_jobs=n_jobs
         )
 
     own = scores(task.target, task.sensitive)

@@ -47,6 +47,7 @@ if TYPE_CHECKING:  # so that type checkers see what is imported on first use
     from tamis.learn.cv import holm as holm
     from tamis.learn.cv import paired_t_test as paired_t_test
     from tamis.learn.subset_scores import SubsetScores as SubsetScores
+    from tamis.learn.weka_folds import WekaFolds as WekaFolds
     from tamis.perturb.flip import RandomFlip as RandomFlip
     from tamis.perturb.microaggregation import Microaggregation as Microaggregation
     from tamis.perturb.noise import GaussianNoise as GaussianNoise
@@ -116,6 +117,7 @@ _HOME = {
     "SubsetScores": "tamis.learn.subset_scores",
     "Table": "tamis.table",
     "UniformNoise": "tamis.perturb.noise",
+    "WekaFolds": "tamis.learn.weka_folds",
     "attack_release": "tamis.attack.run",
     "binarise": "tamis.binary.records",
     "breach_increase": "tamis.risk.breach",

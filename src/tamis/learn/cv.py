@@ -87,7 +87,7 @@ class Folds:
         y = np.asarray(y)
         if groups is not None:
             return cls._of_people(y, np.asarray(groups), folds, repeats, random_state)
-        _check_counts(y, folds, repeats)
+        check_counts(y, folds, repeats)
         state, codes = _state(random_state), _by_appearance(y)
         dealt = [_dealt(codes, folds, state) for _ in range(repeats)]
         return cls(tuple(np.flatnonzero(d == fold) for d in dealt for fold in range(folds)), len(y))
@@ -102,7 +102,7 @@ class Folds:
         random_state: int | np.random.RandomState | None,
     ) -> Folds:
         people = LabelledPeople.of(y, groups)
-        _check_counts(people.classes[people.label], folds, repeats, "people")
+        check_counts(people.classes[people.label], folds, repeats, "people")
         state = _state(random_state)
         tests = []
         for _ in range(repeats):
@@ -284,7 +284,8 @@ def _refuse_partial(folds: Folds, trains: list[RowNumbers]) -> None:
             )
 
 
-def _check_counts(y: NDArray[Any], folds: int, repeats: int, unit: str = "rows") -> None:
+def check_counts(y: NDArray[Any], folds: int, repeats: int, unit: str = "rows") -> None:
+    """Refuse folds that cannot be dealt, and warn of classes that some folds cannot test."""
     if folds < 2 or repeats < 1:
         raise InputError(f"at least 2 folds and 1 repeat are needed, got {folds} and {repeats}")
     counts = np.unique(y, return_counts=True)[1]

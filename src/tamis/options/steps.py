@@ -134,7 +134,7 @@ BREACH = (
     ),
     Option(
         "preset",
-        "All rows, ten folds once, the walk, equal weights.",
+        "All rows, ten folds once as Weka deals them, the walk, equal weights.",
         "choice",
         choices=("paper",),
     ),
@@ -186,9 +186,12 @@ def searching(searches: tuple[str, ...], help: str) -> Option:
     return Option("search", help, "choice", default=searches[0], choices=searches)
 
 
-def writing(drawn: str) -> tuple[Option, ...]:
+def writing(drawn: str, seed: Option = SEED) -> tuple[Option, ...]:
     """Where to write, what to draw and the seed."""
-    return TABLE_OUTPUT, replace(PLOT, help=f"Draw {drawn}."), SEED
+    return TABLE_OUTPUT, replace(PLOT, help=f"Draw {drawn}."), seed
+
+
+BREACH_SEED = replace(SEED, default=None, otherwise="0; 1 with --preset paper, as in Weka")
 
 
 SELECT_CONTAINMENT = (
@@ -199,7 +202,7 @@ SELECT_CONTAINMENT = (
 SELECT_BREACH = (
     searching(BREACH_SEARCHES, "Where candidates come from."),
     *BREACH,
-    *writing("the candidates in their regions"),
+    *writing("the candidates in their regions", BREACH_SEED),
 )
 SELECT_BY = (
     Option(
@@ -217,7 +220,7 @@ SELECT_BY = (
     ),
     *CONTAINMENT,
     *BREACH,
-    *writing("the path by containment, regions by breach"),
+    *writing("the path by containment, regions by breach", BREACH_SEED),
 )
 METRICS = (
     *("loss", "loss_arith", "discernability", "aecs", "precision", "height", "entropy"),

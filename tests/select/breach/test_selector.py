@@ -22,6 +22,8 @@ from tamis.learn.cv import Folds, fold_p_value
 from tamis.learn.holdout import held_rows
 from tamis.learn.models import classifier
 from tamis.learn.subset_scores import SubsetScores
+from tamis.learn.weka_folds import WekaFolds
+from tamis.risk.breach import breach_increase
 from tamis.select.breach import BreachSelector
 from tamis.select.breach.summary import breach_stability, fit_held_out
 from tamis.table import Roles, Table
@@ -60,7 +62,7 @@ def fitted(people, same=False, **given):
 
 
 class Truth:
-    """Every subset scored one by one."""
+    """Every subset scored one by one; the attacker on folds dealt for the sensitive column."""
 
     def __init__(self, people, folds):
         X, y, sensitive = people
@@ -69,7 +71,7 @@ class Truth:
             X.with_columns(y=pl.Series(y)), AdditiveNaiveBayes(), target="y", cv=folds
         )
         self._tell = SubsetScores(
-            X.with_columns(s=pl.Series(sensitive)), AdditiveNaiveBayes(), target="s", cv=folds
+            X.with_columns(s=pl.Series(sensitive)), AdditiveNaiveBayes(), target="s", cv=5
         )
 
     def performance(self, subset):
@@ -261,6 +263,24 @@ def test_several_attackers_and_another_score(people):
     exact = fitted(people, scoring="roc_auc", search="exhaustive", cv=3)
     by_features = {c.features: c.performance for c in exact.candidates_}
     assert by_features[exact.baseline_.features] == pytest.approx(found.baseline_.performance)
+
+
+@pytest.mark.parametrize("preset", [None, "paper"])
+def test_the_breach_is_that_of_the_other_public_door(people, preset):
+    """The attacker's folds are dealt for the sensitive column, as in `breach_increase`."""
+    X, y, sensitive = people
+    table = Table(
+        X.with_columns(y=pl.Series(y), s=pl.Series(sensitive)), Roles(target="y", sensitive="s")
+    )
+    found = fitted(people, preset=preset, search="walk", random_state=3)
+    folds = WekaFolds(5, random_state=3) if preset else 5
+    assert len(found.candidates_) > 2
+    for candidate in found.candidates_[1:]:
+        other = breach_increase(table, candidate.features, attackers="nb", cv=folds, random_state=3)
+        assert (other.pbi, other.interval) == (candidate.pbi, candidate.pbi_interval)
+        assert other.floor == found.floor_
+    attacked = Folds.of(folds, sensitive, 3)
+    assert attacked.tests[0].tolist() != found.folds_.tests[0].tolist()
 
 
 def test_frames_and_arrays_agree(people):

@@ -65,8 +65,8 @@ def run_breach(
         selector = _selector(options, tell)
         if holdout is None:
             holdout = 0.0 if options["preset"] else HOLDOUT
-        fitted, held = _fitted(selector, table, holdout, options["seed"])
-        stabilities = _stabilities(selector, table, stability, options["seed"])
+        fitted, held = _fitted(selector, table, holdout, options["seed"] or 0)
+        stabilities = _stabilities(selector, table, stability, fitted.random_state_)
     if output:
         _write(table, fitted.best_, Path(output))
     if plot:

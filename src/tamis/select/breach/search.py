@@ -229,7 +229,7 @@ class _Masks:
             self._guesses, self._who = counts, np.zeros(len(counts), dtype=np.int64)
         else:
             self._guesses, self._who = trials.attack.all_subsets()
-        self.guessed = self._guesses / trials.folds.sizes
+        self.guessed = self._guesses / trials.attack.folds.sizes
 
     def names(self, mask: int) -> Subset:
         return tuple(n for bit, n in enumerate(self._trials.features) if mask >> bit & 1)

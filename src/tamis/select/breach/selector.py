@@ -21,6 +21,7 @@ from tamis.learn.columns import Task
 from tamis.learn.cv import Folds, fold_p_value
 from tamis.learn.readable import Encoding
 from tamis.learn.subset_scores import SubsetScores
+from tamis.learn.weka_folds import WEKA_SEED, WekaFolds
 from tamis.rank.evaluation import WEIGHTS, Evaluation, Weights, evaluation, read_weights
 from tamis.risk.breach import Attack, Attackers, named_attackers, warn_of_floor
 from tamis.risk.cut import CutRule
@@ -49,8 +50,9 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     alpha_in_search : bool
         Whether the search respects `alpha` too; by default only the choice does.
     cv : int, Folds, array of fold numbers, or scikit-learn splitter, optional
-        By default ten stratified folds. Differences are tested by the paired t-test, and by the
-        corrected one if folds overlap.
+        By default ten folds, stratified by the column that is predicted: by the target for
+        performance, by the sensitive column for the breach. Differences are tested by the paired
+        t-test, and by the corrected one if folds overlap.
     repeats : int, optional
         How often folds are drawn, if `cv` is a number or not given: five times by default,
         once if `cv` is a number.
@@ -58,7 +60,8 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         See `tamis.select.breach.search`. `"auto"`: exhaustive if naive Bayes makes that cheap,
         else walk.
     preset : {"paper"} or None
-        `"paper"`: what is not set is as in the paper: ten folds once, walk, equal weights.
+        `"paper"`: what is not set is as in the paper: ten folds once, as Weka deals them, walk,
+        equal weights.
     attackers : names, classifiers or mapping, optional
         Who guesses the sensitive column; the strongest counts. By default the estimator itself.
     scoring : str or scorer
@@ -70,8 +73,8 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     encode : {"auto", "onehot", "ordinal", "none"}
         How classifiers see nominal columns; see `SubsetScores`.
     n_jobs : int, optional
-    random_state : int
-        Draws the folds and seeds the classifiers.
+    random_state : int, optional
+        Draws the folds and seeds the classifiers; by default 0, and with the preset 1, as in Weka.
     progress : bool or callable
         `True`: show a bar while subsets are fitted, on a terminal. A callable is passed a few
         words that say what is being done.
@@ -99,6 +102,9 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     evaluation_ : Evaluation
         Ranks and scores of the candidates.
     folds_ : Folds
+        Those on which performance is measured.
+    random_state_ : int
+        The seed that was used.
     support_ : array of bool
     classes_ : array
 
@@ -140,7 +146,7 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         cut: CutRule = "auto",
         encode: Encoding = "auto",
         n_jobs: int | None = None,
-        random_state: int = 0,
+        random_state: int | None = None,
         progress: bool | Callable[[str], object] = False,
     ) -> None:
         self.estimator = estimator
@@ -194,6 +200,7 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def searched(self, X: Any, y: Any, sensitive: Any = None, groups: Any = None) -> Trials:
         """Fit, and give the scores that were made on the way, for those who ask for more sets."""
         self._check_parameters()
+        self.random_state_ = self._seed()
         coded = open_table(self, X, y, sensitive, self.cut)
         self.classes_, self.cut_ = coded.classes, coded.cut
         trials = self._trials(coded, groups)
@@ -212,22 +219,29 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _trials(self, coded: CodedInput, groups: Any) -> Trials:
         settings: dict[str, Any] = {
-            "cv": self._folds(coded.y, groups),
             "encode": self.encode,
             "n_jobs": self.n_jobs,
-            "random_state": self.random_state,
+            "random_state": self.random_state_,
             "progress": self.progress is True,
         }
         target = Task(coded.features, coded.y)
-        scores = SubsetScores(target, self.estimator, scoring=self.scoring, **settings)
+        folds = self._folds(coded.y, groups)
+        scores = SubsetScores(target, self.estimator, scoring=self.scoring, cv=folds, **settings)
         same = coded.hidden is None and self.attackers is None
         if same:
             attack = Attack({type(self.estimator).__name__: scores})
         else:
-            hidden = target if coded.hidden is None else Task(coded.features, coded.hidden)
+            hidden = target
+            if coded.hidden is not None:
+                # An attacker who guesses another column is tested on folds dealt for that column,
+                # as in `breach_increase`; dealt for the target, they may lack some of its values.
+                hidden = Task(coded.features, coded.hidden)
+                with warnings.catch_warnings():  # `warn` says whose classes are rare
+                    warnings.filterwarnings("ignore", message=".* classes have fewer")
+                    folds = self._folds(coded.hidden, groups)
             attack = Attack(
                 {
-                    name: SubsetScores(hidden, one, **settings)
+                    name: SubsetScores(hidden, one, cv=folds, **settings)
                     for name, one in attackers_of(self).items()
                 }
             )
@@ -244,15 +258,13 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
                 raise InputError(
                     "repeats needs cv to be a number of folds, but these folds are predefined"
                 )
-            return Folds.of(self.cv, y, self.random_state, groups)
-        once = self.cv is not None or self.preset == "paper"
-        return Folds.stratified(
-            y,
-            int(self.cv or FOLDS),
-            repeats=self.repeats or (1 if once else REPEATS),
-            random_state=self.random_state,
-            groups=groups,
-        )
+            return Folds.of(self.cv, y, self.random_state_, groups)
+        paper = self.preset == "paper"
+        number, seed = int(self.cv or FOLDS), self.random_state_
+        repeats = self.repeats or (1 if paper or self.cv is not None else REPEATS)
+        if paper and groups is None:
+            return Folds.of(WekaFolds(number, repeats=repeats, random_state=seed), y)
+        return Folds.stratified(y, number, repeats=repeats, random_state=seed, groups=groups)
 
     def _kind(self, trials: Trials, coded: CodedInput) -> str:
         if self.search != "auto":
@@ -297,6 +309,11 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
                 f"smallest found is {least:.4f}. Raise alpha{harder}"
             )
         self.best_ = allowed[0]
+
+    def _seed(self) -> int:
+        if self.random_state is not None:
+            return self.random_state
+        return WEKA_SEED if self.preset == "paper" else 0
 
     def _weights(self) -> Weights:
         if self.weights is None and self.preset == "paper":
@@ -362,7 +379,7 @@ def warn(selector: Any, trials: Trials, coded: CodedInput) -> None:
         _say(_one_column(selector.evaluation_.weights))
     warn_of_floor(trials.attack.floor)
     if coded.hidden is not None:
-        _warn_of_rare(coded.hidden, trials.folds)
+        _warn_of_rare(coded.hidden, trials.attack.folds)
     if selector.best_ is selector.baseline_ and len(selector.candidates_) > 1:
         _say("no smaller set of features scores better than releasing all of them")
     allowed = [candidate for candidate in selector.order_ if candidate.allowed]
@@ -375,7 +392,7 @@ def within_noise(trials: Trials, first: Candidate, second: Candidate) -> str:
     scores = trials.scores.many([first.features, second.features])
     guesses = [trials.attack.strongest(c.features) for c in (first, second)]
     teach = fold_p_value(scores[0].scores, scores[1].scores, trials.folds)
-    tell = fold_p_value(guesses[0].shares, guesses[1].shares, trials.folds)
+    tell = fold_p_value(guesses[0].shares, guesses[1].shares, trials.attack.folds)
     if min(teach, tell) < trials.level:
         return ""
     return (

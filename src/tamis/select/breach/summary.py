@@ -111,7 +111,7 @@ def _measured(
         "cv": once,
         "encode": fitted.encode,
         "n_jobs": fitted.n_jobs,
-        "random_state": fitted.random_state,
+        "random_state": fitted.random_state_,
     }
     scores = SubsetScores(labelled, fitted.estimator, scoring=fitted.scoring, **settings)
     guessed = labelled
