@@ -132,7 +132,7 @@ def _search(
                 k,
                 utility=utility,
                 extend=not options["no_extend"],
-                random_state=options["seed"],
+                random_state=options["seed"] or 0,  # none with --by
                 **{name: options[name] for name in PASSED_ON},
             )
             found[k] = selector.fit(matrix, records.labels, people=records.people).selection_
