@@ -53,7 +53,7 @@ class Installation:
                     return True
         return False
 
-    def run(self, *args: str) -> subprocess.CompletedProcess[str]:
+    def run(self, *args: str, **variables: str) -> subprocess.CompletedProcess[str]:
         """Run Python as a user who owns nothing and has no home."""
         return subprocess.run(
             [self.python, *args],
@@ -63,6 +63,7 @@ class Installation:
                 "PYTHONPATH": f"{self.folder / 'lib'}{os.pathsep}{sysconfig.get_path('purelib')}",
                 "HOME": "/nonexistent",
                 "TMPDIR": str(self.tmp),
+                **variables,
             },
             user=NOBODY,
             group=NOBODY,
@@ -126,6 +127,38 @@ def test_the_temporary_place_is_private_and_shared_and_removed(installation: Ins
     folder = Path(done.stdout.strip())
     assert folder.parent == installation.tmp
     assert not folder.exists()
+
+
+COMPILED = """
+import os
+from pathlib import Path
+import numpy as np
+from tamis.learn.coded_table import CodedTable
+import polars as pl
+CodedTable.of(pl.DataFrame({"a": range(50)}), np.arange(50))
+folder = Path(os.environ["NUMBA_CACHE_DIR"])
+print(folder, *sorted(f"{path.name}:{path.stat().st_mtime_ns}" for path in folder.rglob("*.nbc")))
+"""
+
+
+def test_what_was_compiled_ahead_is_used_where_it_can_only_be_read(installation: Installation):
+    ahead = installation.folder / "kernels"
+    ahead.mkdir(mode=0o777)
+    ahead.chmod(0o777)
+    first = installation.run("-c", COMPILED, NUMBA_CACHE_DIR=str(ahead))
+    assert first.returncode == 0, first.stderr
+    place, *compiled = first.stdout.split()
+    assert place == str(ahead)
+    assert compiled
+    for path in [ahead, *ahead.rglob("*")]:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+        os.chown(path, 0, 0)
+    again = installation.run("-c", COMPILED, NUMBA_CACHE_DIR=str(ahead))
+    assert again.returncode == 0, again.stderr
+    place, *copied = again.stdout.split()
+    assert Path(place).parent == installation.tmp
+    assert copied == compiled  # none is newer: a copy keeps the time
+    assert list(installation.tmp.iterdir()) == []
 
 
 def test_a_place_that_numba_finds_is_left_to_it(monkeypatch: pytest.MonkeyPatch):

@@ -249,6 +249,14 @@ def _take_place(draft: Path, out: Path, aside: Path) -> None:
     shutil.rmtree(aside, ignore_errors=True)
 
 
+def can_exchange(folder: Path) -> bool:
+    """Whether two folders swap their names in one step where this one is, which is empty."""
+    first, second = folder / "first", folder / "second"
+    for each in (first, second):
+        each.mkdir()
+    return _renamed(first, second, _EXCHANGE)
+
+
 def _renamed(source: Path, target: Path, flag: int) -> bool:
     """Rename with Linux's renameat2; false if the system or file system does not support it."""
     try:

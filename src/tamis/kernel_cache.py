@@ -12,6 +12,7 @@ import atexit
 import os
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from tempfile import mkdtemp
 from typing import Any
 
@@ -36,6 +37,15 @@ def njit(*, cache: bool, **options: Any) -> Decorator:
     return compile_lazily
 
 
+def is_kept() -> bool:
+    """Whether what is compiled here outlives this process."""
+    try:
+        numba.njit(cache=True)(is_kept)  # asks for a place beside this file; compiles nothing
+    except RuntimeError:
+        return False
+    return not _PRIVATE
+
+
 def _usual_place() -> None:
     """Leave it to Numba, or to what the user or an earlier kernel has set."""
 
@@ -50,8 +60,13 @@ def _private_place() -> None:
         return
     _PRIVATE.append(folder)
     atexit.register(_remove, folder, os.getpid())
-    os.environ["NUMBA_CACHE_DIR"] = folder  # for processes that are started from here
     config: Any = numba.config  # read when Numba was imported, so the variable alone is too late
+    if config.CACHE_DIR and os.path.isdir(config.CACHE_DIR):
+        # Numba uses no cache that it cannot write to, though it would only read this one.
+        with suppress(OSError):
+            shutil.copytree(config.CACHE_DIR, folder, dirs_exist_ok=True)
+    os.chmod(folder, 0o700)  # a copy has the rights of what it is of
+    os.environ["NUMBA_CACHE_DIR"] = folder  # for processes that are started from here
     config.CACHE_DIR = folder
 
 

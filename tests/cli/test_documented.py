@@ -47,6 +47,7 @@ def commands(folder):
         "ladder": (table, "--column", "birth_year", *ROLES),
         "perturb": (table, *ROLES, "--method", "uniform", "-o", folder / "p.csv"),
         "init": (table, "-o", folder / "tamis.toml"),
+        "doctor": (),
     }
 
 

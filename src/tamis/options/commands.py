@@ -52,6 +52,8 @@ COMMANDS: Mapping[str, Command] = {
     "rules": Command("tamis.cli.rules:rules", (*RULES, *_TABLE)),
     "retain": Command("tamis.cli.rules:retain", (*RETAIN, *_TABLE)),
     "curve": Command("tamis.cli.rules:curve", (*CURVE, *_TABLE)),
+    "doctor": Command("tamis.cli.doctor:doctor", COMMON),
+    "warm": Command("tamis.cli.warm:warm", COMMON),
 }
 """The whole job first, then its single steps."""
 KINDS: Mapping[str, Command] = {

@@ -1,0 +1,141 @@
+"""`tamis doctor`: what works on this machine, on one page, without a word about anybody's data."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+from tamis.cli.memory import LEAST, limit
+from tamis.cli.options import command
+
+_BROWSERS = ("chromium", "google-chrome", "chrome", "msedge", "firefox", "safari")
+
+
+class Finding(NamedTuple):
+    """One thing that was looked at: what was found, and what to do where it is lacking."""
+
+    about: str
+    found: str
+    works: bool = True
+    then: str = ""
+
+
+@command("doctor")
+def doctor(as_json: bool, quiet: bool) -> None:
+    """Say what works here: for a bug report, or before an installation is used.
+
+    Names versions, memory, locks and the optional parts. No path and nothing of your data is shown.
+    """
+    from tamis.cli.terminal import console, escape, print_json, rich_table
+
+    found = list(findings())
+    if as_json:
+        print_json({"findings": [each._asdict() for each in found]})
+        return
+    table = rich_table("", "found", "")
+    for each in found:
+        table.add_row(each.about, each.found, escape(each.then) if not each.works else "")
+    console().print(table)
+
+
+def findings() -> Iterator[Finding]:
+    """What was looked at, in the order in which it matters."""
+    yield Finding("tamis", metadata.version("tamis"))
+    yield Finding("Python", f"{platform.python_version()} ({platform.python_implementation()})")
+    yield Finding("system", f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores")
+    yield _memory()
+    yield from _packages()
+    yield _kernels()
+    yield from _disk()
+    yield _program("browser", _BROWSERS, "reports open in any browser of another machine")
+    yield _java()
+    encoding = sys.stdout.encoding or "unknown"
+    letters = "utf" in encoding.lower()
+    yield Finding("console", encoding, letters, "letters that it lacks are escaped")
+
+
+def _memory() -> Finding:
+    from tamis.rows import free_memory
+
+    free, most = free_memory(), limit()
+    words = "unknown" if free is None else f"{free / 1e9:.1f} GB free"
+    if most is not None:
+        words += f", a limit of {most / 1e9:.1f} GB"
+    few = (most is not None and most < LEAST) or (free is not None and free < LEAST)
+    return Finding("memory", words, not few, f"allow {LEAST / 1e9:.0f} GB or more")
+
+
+def _packages() -> Iterator[Finding]:
+    """The packages that tamis asks for, those of an extra with what installs it."""
+    extras: dict[str, str] = {}
+    for line in metadata.requires("tamis") or ():
+        of = re.search(r"extra == ['\"](\w+)['\"]", line)
+        extras.setdefault(re.split(r"[^\w.-]", line, maxsplit=1)[0], of[1] if of else "")
+    for name, extra in extras.items():
+        try:
+            yield Finding(name, metadata.version(name))
+        except metadata.PackageNotFoundError:
+            how = f"pip install 'tamis[{extra}]'" if extra else "pip install tamis"
+            yield Finding(name, "not installed", False, how)
+
+
+def _kernels() -> Finding:
+    from tamis.kernel_cache import is_kept
+
+    if is_kept():
+        return Finding("compiled kernels", "kept from one run to the next")
+    return Finding(
+        "compiled kernels",
+        "compiled anew by every run",
+        False,
+        "run tamis warm as a user who may write, or set NUMBA_CACHE_DIR to a folder",
+    )
+
+
+def _disk() -> Iterator[Finding]:
+    from filelock import FileLock, Timeout
+
+    from tamis.files import can_exchange
+
+    with TemporaryDirectory() as folder:
+        held, second = (FileLock(Path(folder) / "lock", is_singleton=False) for _ in range(2))
+        with held:
+            try:
+                second.acquire(timeout=0)
+                locks = False
+            except (Timeout, RuntimeError):  # taken, or known to be held by this very thread
+                locks = True
+            second.release(force=True)
+        yield Finding(
+            "locks", "hold" if locks else "do not hold", locks, "run one tamis at a time here"
+        )
+        swap = can_exchange(Path(folder))
+        yield Finding(
+            "exchange of folders",
+            "in one step" if swap else "in two steps",
+            swap,
+            "a release that is replaced is away for an instant",
+        )
+
+
+def _program(about: str, names: tuple[str, ...], then: str) -> Finding:
+    name = next((n for n in names if shutil.which(n)), None)
+    return Finding(about, name or "none found", name is not None, then)
+
+
+def _java() -> Finding:
+    java = shutil.which("java")
+    if java is None:
+        return Finding("Java", "none found", False, "only Spark needs it")
+    done = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
+    version = re.search(r'"([\w.+-]+)"', done.stderr + done.stdout)
+    return Finding("Java", version[1] if version else "of unknown version")
