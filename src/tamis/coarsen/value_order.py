@@ -22,7 +22,19 @@ _NOTHING = {"none", "nobody", "nothing", "never", "zero"}
 """What comes before every number."""
 _COUNTED = {
     *("age", "aged", "ages", "band", "class", "decile", "degree", "grade", "level", "phase"),
-    *("quartile", "quintile", "rank", "score", "stage", "step", "tier", "year"),
+    *(
+        "asa",
+        "ecog",
+        "nyha",
+        "quartile",
+        "quintile",
+        "rank",
+        "score",
+        "stage",
+        "step",
+        "tier",
+        "year",
+    ),
 }
 """Words after which a number is a place in an order, not a name."""
 FEWEST = 3
@@ -48,6 +60,17 @@ _SCALES = (
     "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec",
     "monday|tuesday|wednesday|thursday|friday|saturday|sunday",
     "mon|tue|wed|thu|fri|sat|sun",
+    "light|moderate|heavy|very heavy",
+    "underweight|normal|normal weight|overweight|obese|severely obese",
+    "not at all|slightly|a little|somewhat|moderately|very|very much|extremely",
+    "hourly|daily|weekly|fortnightly|monthly|quarterly|yearly",
+    "nie|fast nie|selten|gelegentlich|manchmal|oft|häufig|meistens|fast immer|immer",
+    "sehr niedrig|niedrig|mittel|hoch|sehr hoch",
+    "sehr schlecht|schlecht|mäßig|mittel|befriedigend|gut|sehr gut",
+    "jamais|presque jamais|rarement|parfois|souvent|presque toujours|toujours",
+    "très faible|faible|moyen|moyenne|élevé|élevée|très élevé",
+    "nunca|casi nunca|rara vez|a veces|a menudo|casi siempre|siempre",
+    "muy bajo|bajo|medio|alto|muy alto",
     "private|corporal|sergeant|lieutenant|captain|major|colonel|general",
 )
 # A grade is the first of a value such as "7th-8th".
@@ -151,7 +174,8 @@ def _leading(text: str) -> float | None:
     ends = (
         number
         and re.match(
-            r"\s*($|[-–+%/<>=]|[.)]\s|to\b|or\b|and\b|years?\b|people\b|k\b|€|\$|(st|nd|rd|th)\b)",  # noqa: RUF001
+            r"\s*($|[-–+%/<>=]|[.)]\s|to\b|or\b|and\b|(year|month|week|day|hour)s?\b|people\b|k\b|"  # noqa: RUF001
+            r"€|\$|(st|nd|rd|th)\b)",
             text[number.end() :],
             re.IGNORECASE,
         )

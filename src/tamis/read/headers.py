@@ -22,6 +22,8 @@ import polars as pl
 
 from tamis.person import header_words, is_code
 
+DIGITS = 7
+"""The digits of a telephone number."""
 SHORTEST = 4
 """The digits of a number under a header that may mean another: `mail` may count letters sent."""
 VARIED = 0.1
@@ -40,6 +42,7 @@ pessoa aluno funcionario utilizador
 klant persoon deelnemer leerling medewerker
 kund pasient medlem deltager deltaker elev potilas asiakas henkilo jasen
 pacjent pracownik pacient zakaznik zamestnanec beteg ugyfel szemely musteri ogrenci pasien pelanggan
+pacjenta klienta pacienta pacijenta pacijent benhnhan
 """
 _SHORT = """
 usubj subj pat p pt case bib nin sin nie rut cpr phone mobile telephone telefon mail
@@ -51,7 +54,7 @@ personal patienten kunden klienten mitglieds mitglieder versicherten versicherun
 sozialversicherungs teilnehmer probanden haushalts matrikel schueler steuer fall
 secu securitesociale foyer expediente socio hogar famiglia prontuario utilizator
 clienten persoons lid burgerservice person kunde medlems hasta kisi uye tckimlik kimlik
-potilas henkilo asiakas klienta pacjenta pacienta rodne osoba chi pan nir medrec
+potilas henkilo asiakas rodne osoba chi pan nir medrec membership historia tessera relatie
 """
 """What is short for people and for what stands for them, beside a word for a number."""
 _NUMBERS = """
@@ -62,18 +65,25 @@ historiaclinica matricule matricola matricula dossard passport passeport reisepa
 driverslicense drivinglicence licenseplate licenceplate numberplate immatriculation rijbewijs
 fuehrerschein iban msisdn imei imsi idfa gaid username userid login screenname twitterhandle
 surname firstname lastname fullname forename uid seqn pidp pidlink hhidpn enrolid desynpufid
+recordlocator lopnr lopnummer rekammedis
 """
 """Numbers and names that only people have."""
 _MAYBE = """
 nin sin nie rut cpr bib serial licence license email mail phone telephone telefon mobile badge
-loyaltycard
+loyaltycard expediente prontuario
 """
 """The same, if they are long enough."""
+_PHONE = """
+phone cell cellphone tel fax gsm whatsapp handy festnetz telefon telephone portable telefono movil
+celular telemovel cellulare telefoon mobiel mobil mobile puhelin matkapuhelin komorka telefonas
+hp dienthoai emergencycontact ceptelefonu
+"""
+"""Telephones, which have numbers of seven digits or more; other numbers may count calls."""
 _AFTER = """
 id ids idno idnum idnr uid uuid guid no nr nbr num number nummer numero nro numer numarasi cislo
-szam key hash token ref reference pseudonym kennung tunnus azonosito
+szam lbnr lobenr key hash token ref reference pseudonym kennung tunnus azonosito
 """
-_BEFORE = "id num numero no nr cod code kod ref"
+_BEFORE = "id num numero no nr cod code kod ref numer cislo broj nomor codice codigo ma so"
 _THINGS = """
 product item sku stock article goods part movie film book song track album drug medication medicine
 substance school university hospital clinic ward site centre center facility store shop branch
@@ -138,12 +148,15 @@ def names_person(column: pl.Series) -> bool:
     if how == "maybe":
         texts = column.alias("").drop_nulls().cast(pl.String)
         return 2 * int((texts.str.len_chars() >= SHORTEST).sum()) > texts.len()
+    if how == "phone":
+        digits = column.alias("").drop_nulls().cast(pl.String).str.count_matches(r"\d")
+        return 2 * int((digits >= DIGITS).sum()) > digits.len()
     return how != ""
 
 
 @cache
 def _how_headed(name: str) -> str:
-    """By a number of people ("sure"), by a person alone, by what may mean either; else empty."""
+    """By a number of people ("sure"), a person alone, what may mean either, a telephone; or ""."""
     words = [w for w in header_words(name) if len(w) > 1]
     joined = "".join(words)
     if joined in _IDS or any(_BOTH.fullmatch("".join(words[at:])) for at in range(len(words))):
@@ -152,7 +165,9 @@ def _how_headed(name: str) -> str:
         return "person"
     if _NUMBER.fullmatch(joined):
         return "sure"
-    return "maybe" if joined in _MAYBES else ""
+    if joined in _MAYBES:
+        return "maybe"
+    return "phone" if _TELEPHONE.fullmatch(joined) else ""
 
 
 def _one_of(words: str) -> str:
@@ -166,3 +181,4 @@ _BOTH = re.compile(
     rf"|(?:id|num|numero)(?:{_one_of(_SHORT)})|nodossier|partid|kdnr"
 )
 _NUMBER = re.compile(rf"(?:{_one_of(_BEFORE)})?(?:{_one_of(_NUMBERS)})(?:{_one_of(_AFTER)})*")
+_TELEPHONE = re.compile(rf"(?:{_one_of(_BEFORE)})?(?:{_one_of(_PHONE)})(?:{_one_of(_AFTER)})*")

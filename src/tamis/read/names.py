@@ -58,6 +58,7 @@ pavarde uzvards eponymo eponimo familiya familija otchestvo imya
 kundenname patientenname teilnehmername mitarbeitername spielername schuelername ansprechpartner
 фамилия имя отчество фио прізвище ονομα επωνυμο ονοματεπωνυμο 姓名 氏名 名前 姓 이름 성명 성 الاسم
 namalengkap namabelakang namadepan cyfenw sloinne mbiemri mbiemer
+nomjeunefille nomdejeunefille primeironome nomemae nomepai fornavne numefamilie
 """
 # As `header_words` gives them: Hangul, for one, is taken apart with the accents.
 SURE = frozenset("".join(header_words(word)) for word in _SURE.split())
@@ -84,6 +85,7 @@ _ADDRESS = """
 address addr street streetaddress residence domicile adresse anschrift strasse rue voie
 direccion domicilio calle indirizzo endereco morada adres straat adress gatuadress osoite
 katuosoite ulica adresa utca lakcim cim sokak gade vei
+wohnanschrift rua residenza gateadresse strada adresas aadress alamat diachi adreca
 """
 ADDRESS = frozenset(_ADDRESS.split())
 """Words for where somebody lives, which need texts of several words."""
@@ -107,7 +109,8 @@ def named_by_header(column: pl.Series) -> str:
         return ""
     words = header_words(column.name)
     sure, doubtful = _is_sure(words), _is_doubtful(words)
-    if not (sure or doubtful or ADDRESS & set(words)):
+    address = bool(ADDRESS & {*words, "".join(words)})
+    if not (sure or doubtful or address):
         return ""
     present = _present(column)
     distinct = present.unique()
@@ -115,7 +118,7 @@ def named_by_header(column: pl.Series) -> str:
         return "headed as names of people"
     if doubtful and _may_be_names(present, distinct):
         return "headed as names of people"
-    if ADDRESS & set(words) and distinct.len() >= MANY and _share(distinct, r"\S\s+\S") >= ONCE:
+    if address and distinct.len() >= MANY and _share(distinct, r"\S\s+\S") >= ONCE:
         return "headed as addresses"
     return ""
 
