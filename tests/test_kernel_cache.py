@@ -132,10 +132,13 @@ def test_the_temporary_place_is_private_and_shared_and_removed(installation: Ins
 COMPILED = """
 import os
 from pathlib import Path
-import numpy as np
-from tamis.learn.coded_table import CodedTable
-import polars as pl
-CodedTable.of(pl.DataFrame({"a": range(50)}), np.arange(50))
+from tamis.kernel_cache import njit
+
+@njit(cache=True)
+def twice(number):
+    return 2 * number
+
+assert twice(21) == 42
 folder = Path(os.environ["NUMBA_CACHE_DIR"])
 print(folder, *sorted(f"{path.name}:{path.stat().st_mtime_ns}" for path in folder.rglob("*.nbc")))
 """
@@ -145,7 +148,9 @@ def test_what_was_compiled_ahead_is_used_where_it_can_only_be_read(installation:
     ahead = installation.folder / "kernels"
     ahead.mkdir(mode=0o777)
     ahead.chmod(0o777)
-    first = installation.run("-c", COMPILED, NUMBA_CACHE_DIR=str(ahead))
+    script = installation.folder / "script.py"
+    script.write_text(COMPILED)
+    first = installation.run(str(script), NUMBA_CACHE_DIR=str(ahead))
     assert first.returncode == 0, first.stderr
     place, *compiled = first.stdout.split()
     assert place == str(ahead)
@@ -153,7 +158,7 @@ def test_what_was_compiled_ahead_is_used_where_it_can_only_be_read(installation:
     for path in [ahead, *ahead.rglob("*")]:
         path.chmod(0o555 if path.is_dir() else 0o444)
         os.chown(path, 0, 0)
-    again = installation.run("-c", COMPILED, NUMBA_CACHE_DIR=str(ahead))
+    again = installation.run(str(script), NUMBA_CACHE_DIR=str(ahead))
     assert again.returncode == 0, again.stderr
     place, *copied = again.stdout.split()
     assert Path(place).parent == installation.tmp

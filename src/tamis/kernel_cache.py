@@ -13,6 +13,7 @@ import os
 import shutil
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
@@ -64,10 +65,18 @@ def _private_place() -> None:
     if config.CACHE_DIR and os.path.isdir(config.CACHE_DIR):
         # Numba uses no cache that it cannot write to, though it would only read this one.
         with suppress(OSError):
-            shutil.copytree(config.CACHE_DIR, folder, dirs_exist_ok=True)
-    os.chmod(folder, 0o700)  # a copy has the rights of what it is of
+            _copy_files(Path(config.CACHE_DIR), Path(folder))
     os.environ["NUMBA_CACHE_DIR"] = folder  # for processes that are started from here
     config.CACHE_DIR = folder
+
+
+def _copy_files(source: Path, folder: Path) -> None:
+    """Copy files with their times, but not the rights of folders, which may forbid to remove them."""
+    for path in source.rglob("*"):
+        if path.is_file():
+            place = folder / path.relative_to(source)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(path, place)
 
 
 _PRIVATE: list[str] = []

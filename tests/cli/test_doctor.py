@@ -38,7 +38,7 @@ def test_what_is_lacking_comes_with_what_to_do(monkeypatch):
         return "1"
 
     monkeypatch.setattr(metadata, "version", version)
-    monkeypatch.setattr(doctor.shutil, "which", lambda _: None)
+    monkeypatch.setattr("shutil.which", lambda _: None)
     monkeypatch.setattr(doctor, "limit", lambda: memory.LEAST - 1)
     monkeypatch.setattr(kernel_cache, "_PRIVATE", ["somewhere"])
     lacking = {each.about: each.then for each in doctor.findings() if not each.works}
