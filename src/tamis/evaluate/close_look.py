@@ -204,12 +204,12 @@ def close_look(yardstick: Yardstick, release: Release, k: int) -> CloseLook:
 
 def _said(bits: SubsetBits, columns: Columns, asked: Question, of_records: bool = False) -> Floats:
     return strong_probabilities(
-        bits.table,
+        bits.seen_table(asked),
         asked.label,
         bits.parts.learn,
         bits.parts.choose,
         bits.parts.report,
-        columns=[*columns, *asked.beside],
+        columns=bits.shown(columns, asked),
         classes=asked.classes,
         with_trees=not (of_records and len(columns) > WIDE),
     )

@@ -20,6 +20,7 @@ from tamis.learn.boosting import Boosting, BoostingTask, shares, shares_given
 from tamis.learn.coded_table import CodedTable
 from tamis.learn.holdout import HoldOut
 from tamis.learn.score_test import promised_bits
+from tamis.learn.views import View, Views, find_views
 from tamis.notebook import by_fields
 from tamis.people import People, PeopleLike
 
@@ -219,6 +220,8 @@ class Question:
     known: tuple[Floats, ...]
     """Probabilities for every row of the table, one array a round."""
     beside: Columns = ()
+    views: Views = field(default_factory=Views)
+    """What was found to be told in the form of columns, see `tamis.learn.views`."""
 
     __repr__ = by_fields
 
@@ -293,7 +296,7 @@ class SubsetBits:
             raise InputError("the target has one class only among the rows to learn from")
         coded = CodedTable.of(frame, parts.search, only=parts.every)
         beside = CodedTable.of_label(target, parts.search, parts.every)
-        return cls(
+        bits = cls(
             coded.beside(beside),
             parts,
             _known_shares(target, parts),
@@ -301,14 +304,59 @@ class SubsetBits:
             who,
             Boosting() if boosting is None else boosting,
         )
+        return bits.with_views(bits.found_views(frame))
 
     def over(self, parts: Parts, boosting: Boosting) -> SubsetBits:
         """The same columns asked about other rows, by another boosting."""
         target, secret = self.target.label, self.secret
         told = secret and _known_by_target(secret.label, target, parts, len(self))
-        return SubsetBits(
+        bits = SubsetBits(
             self.table, parts, _known_shares(target, parts), told, self.people, boosting
         )
+        return bits if secret is None else bits.with_views(secret.views)
+
+    def found_views(
+        self, frame: pl.DataFrame, known: Sequence[View] = (), fresh: Iterable[int] | None = None
+    ) -> Views:
+        """What the form of the columns tells of the secret, by rows that a search may see.
+
+        `known` are views that were found before; `fresh` are the columns to look at, `None`: all.
+        """
+        secret, search = self.secret, self.parts.search
+        if secret is None:
+            return Views()
+        first = np.unique(self.people.codes[search], return_index=True)[1]
+        return find_views(
+            frame,
+            self.table,
+            secret.label,
+            self.target.label,
+            np.sort(search[first]),
+            beside=len(self),
+            classes=secret.classes,
+            known=known,
+            fresh=None if fresh is None else set(fresh),
+        )
+
+    def with_views(self, views: Views) -> Self:
+        """The same, whose attackers look at some views, too."""
+        if self.secret is None or not views.kept:
+            return self
+        return replace(self, secret=replace(self.secret, views=views), fitted={}, means={})
+
+    def shown(self, columns: Iterable[int], guess: Question) -> list[int]:
+        """The columns of `seen_table` that a set shows of a label."""
+        chosen = list(columns)
+        views = guess.views.of(chosen, self.sources(chosen))
+        return [*chosen, *guess.beside, *(len(self.table) + view for view in views)]
+
+    def sources(self, columns: Sequence[int]) -> Sequence[int]:
+        """The columns of the table that those of a set are forms of: they themselves."""
+        return columns
+
+    def seen_table(self, guess: Question, number: int = 0) -> CodedTable:
+        """What there is to guess a label from in a round: columns, and views of them."""
+        return guess.views.beside(self.coded_for(number))
 
     def learning_from(self, kept: NDArray[np.bool_]) -> Self:
         """The same, learning only from some rows of the table; the same rows are asked about."""
@@ -425,14 +473,14 @@ class SubsetBits:
             asked = guess, number
             if asked not in self._tasks:
                 self._tasks[asked] = BoostingTask.of(
-                    self.coded_for(number),
+                    self.seen_table(guess, number),
                     guess.label,
                     learn,
                     ask,
                     start=known,
                     classes=guess.classes,
                 )
-            said = self.boosting.answer(self._tasks[asked], [*columns, *guess.beside])
+            said = self.boosting.answer(self._tasks[asked], self.shown(columns, guess))
             yield said, known, ask
 
 

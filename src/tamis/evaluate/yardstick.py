@@ -164,9 +164,16 @@ class Yardstick:
         as_they_are = self.columns(release)
         if as_they_are is not None:
             return among, as_they_are
-        kind = _drawn if isinstance(release, DrawnRelease) else _other
-        found = kind(release, among)  # type: ignore[arg-type]
+        if isinstance(release, DrawnRelease):
+            found = _drawn(release, among)
+        else:
+            found = _other(release, among, self._as_they_are(release))
         return found, found.everything
+
+    def _as_they_are(self, release: Release) -> dict[int, int]:
+        """The columns of a release that are as in the original, by their numbers there."""
+        forms = self.forms(release) or {}
+        return {self._number[f]: i for i, f in enumerate(release.features) if forms.get(f) == ""}
 
     def _measured(self, among: SubsetBits, releases: Sequence[Release]) -> KeptTold:
         forms = [None if release.n_unlisted else self.forms(release) for release in releases]
@@ -200,16 +207,27 @@ class Yardstick:
         if release.n_unlisted and among.whole is not None:
             return among.whole
         key = self._key(release)
-        if among is self.choosing and key in self.noted:
-            return self.noted[key]
+        noted = self.noted.get(key) if among is self.choosing else None
         bits, columns = self.bits(release, among)
+        if noted is not None and not (bits.secret and bits.secret.views.kept):
+            return noted
         target, secret = bits.gains(columns)
+        if noted is not None:  # a search of forms does not look at all that their labels show
+            return noted[0], _more_telling(noted[1], secret)
         if not release.is_drawn or among.secret is None:
             return target, secret
         # The rows drawn lack the secret; who knows it of some people learns from them, which is
         # more than drawn rows can reveal.
         true = tuple(self._number[f] for f in release.features if f in self._number)
         return target, among.gains(true)[1]
+
+
+def _more_telling(
+    one: NDArray[np.float32] | None, other: NDArray[np.float32] | None
+) -> NDArray[np.float32] | None:
+    if one is None or other is None:
+        return one
+    return one if one.mean(dtype=np.float64) >= other.mean(dtype=np.float64) else other
 
 
 @dataclass(frozen=True, eq=False)
@@ -269,10 +287,11 @@ def _within(sets: Sequence[Mapping[str, str] | None]) -> NDArray[np.bool_]:
     return np.asarray(within)
 
 
-def _other(release: Release, among: SubsetBits) -> SubsetBits:
+def _other(release: Release, among: SubsetBits, same: Mapping[int, int]) -> SubsetBits:
     """What is released, as a table of its own of the rows that are learnt from or asked about.
 
     Where values were altered, people as they are stand below it: learnt from above, asked below.
+    Of columns that are the `same` as before the views are known.
     """
     parts = among.parts
     rows = parts.every
@@ -286,8 +305,14 @@ def _other(release: Release, among: SubsetBits) -> SubsetBits:
     target = _of_rows(among.target, rows, bool(below))
     secret = among.secret and _of_rows(among.secret, rows, bool(below), len(coded))
     table = coded.beside(CodedTable.of_label(target.label, own.search))
-    people = People.of_rows(len(target.label))
-    return SubsetBits(table, own, target, secret, people, among.boosting)
+    people = among.people[rows]
+    if below:
+        people = people.and_others(people)
+    bits = SubsetBits(table, own, target, secret, people, among.boosting)
+    known = () if among.secret is None else among.secret.views.among(same)
+    return bits.with_views(
+        bits.found_views(frame, known, set(range(frame.width)) - {*same.values()})
+    )
 
 
 def _moved(parts: Parts, rows: NDArray[np.intp], below: int) -> Parts:

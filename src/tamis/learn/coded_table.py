@@ -110,7 +110,7 @@ class CodedTable:
         [[2, 3, 2]]
         """
         learnt = np.arange(len(label)) if rows is None else rows
-        codes, width = _nominal_codes(label, int(label.max()) + 1, learnt, rare=1)
+        codes, width = nominal_codes(label, int(label.max()) + 1, learnt, rare=1)
         every = cls(codes[None, :], np.array([width]), np.array([False]))
         if only is None or len(only) == len(label):
             return every
@@ -164,7 +164,7 @@ def _places(rows: NDArray[np.intp], height: int) -> NDArray[np.intp]:
 def _coded(column: Column, learnt: NDArray[np.intp], rare: int) -> tuple[Codes, int]:
     if column.categories is None:
         return _number_codes(column.values, learnt)
-    return _nominal_codes(column.values, column.categories, learnt, rare)
+    return nominal_codes(column.values, column.categories, learnt, rare)
 
 
 def _number_codes(values: NDArray[Any], learnt: NDArray[np.intp]) -> tuple[Codes, int]:
@@ -192,9 +192,10 @@ def _edges(values: NDArray[Any]) -> NDArray[np.float64]:
     return np.asarray(distinct[:-1][cut], dtype=np.float64)
 
 
-def _nominal_codes(
+def nominal_codes(
     values: NDArray[Any], categories: int, learnt: NDArray[np.intp], rare: int
 ) -> tuple[Codes, int]:
+    """The code of each row of a nominal column, and one more than the largest code."""
     counts = np.bincount(values[learnt] + 1, minlength=categories + 1)[1:]
     by_count = np.argsort(-counts, kind="stable")[: CODES - 2]
     frequent = by_count[counts[by_count] >= max(rare, 1)]

@@ -149,6 +149,9 @@ class RungBits(SubsetBits):
         """Which rungs can be worked out from a set: also all coarser ones."""
         return np.asarray(self.made[list(columns)].any(axis=0))
 
+    def sources(self, columns: Sequence[int]) -> Sequence[int]:
+        return [self.rungs[c].column for c in columns]
+
     def coded_for(self, number: int) -> CodedTable:
         return self.tables[number]
 

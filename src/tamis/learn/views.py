@@ -1,0 +1,612 @@
+"""Views of a value: what may be hidden in the form of a column, and which of it tells a label.
+
+A learner that cuts numbers at quantiles and knows texts by their commonest values sees neither the
+last digit of an income nor the weekday of a date. So each column with more values than a learner
+tells apart is also looked at in other ways: `views_of`. Of columns together there are the parity
+of several that have two values, or that are missing (`parities`), and the sum and difference of two
+whole numbers by a modulus. `find_views` keeps those that tell.
+
+A view is kept where the label's counts among its values are further from what the columns that it
+is made of lead to expect than chance explains: the smaller of the G and the chi-squared statistic,
+at the level `LEVEL` shared by all views that were tested (Bonferroni). Rows of one person are one
+draw, so one row of each is tested.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy.special import chdtrc
+
+from tamis.learn.boosting import Boosting, shares_given
+from tamis.learn.coded_table import CODES, CodedTable, nominal_codes
+from tamis.notebook import by_fields
+from tamis.table import bare
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Labels = NDArray[np.integer[Any]]
+RowNumbers = NDArray[np.intp]
+Named = tuple[str, Ints]
+"""A view in words, {} being the column, and its value in every row, below 0 where it has none."""
+
+LEVEL = 0.01
+"""The chance that any view of a table is kept by mistake."""
+EXACT = 1e15
+"""Larger numbers have no digits that can be relied on."""
+MODULI = (2, 3, 4, 5, 6, 7, 8, 9, 11, 12)
+"""Without 10, of which the remainder is the last digit."""
+DECIMALS = 9
+"""Numbers with more decimals are looked at bit by bit instead."""
+PLACES = 16
+"""The characters of a text that are looked at, from its beginning; half as many from its end."""
+SEPARATORS = " -_./,;:"
+FLAGS = 16
+"""The most columns of two values, or with missing ones, of which parities are looked at."""
+TOGETHER = 8
+"""The most of them in one parity."""
+PAIRED = 8
+"""The most columns of whole numbers that are added in pairs."""
+OF_A_COLUMN = 3
+"""The most views of the same columns that are kept."""
+OF_SEVERAL = 12
+"""The most parities, and the most sums, that are tested one by one and kept."""
+MOST_CLASSES = 10
+"""Rarer classes of a label are tested as one."""
+FEW = 10
+"""Values of a view that fewer rows have are tested as one."""
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """Something that can be made of some columns, as codes of the rows that a table has coded."""
+
+    columns: tuple[int, ...]
+    words: str
+    codes: NDArray[np.uint8]
+    width: int
+    lacking: tuple[int, ...] = ()
+    """Those of its columns of which only matters what is missing: any form of them shows that."""
+
+    __repr__ = by_fields
+
+
+@dataclass(frozen=True, eq=False)
+class Views:
+    """The views of a table that tell, of the rows that it has coded.
+
+    Attributes
+    ----------
+    kept : tuple of View
+    tested : int
+        How many were.
+    """
+
+    kept: tuple[View, ...] = ()
+    tested: int = 0
+
+    __repr__ = by_fields
+
+    def of(self, columns: Sequence[int], sources: Sequence[int]) -> list[int]:
+        """The numbers of the views that can be made of some columns, which are forms of others."""
+        have, there = set(columns), set(sources)
+        return [
+            i
+            for i, view in enumerate(self.kept)
+            if there.issuperset(view.lacking)
+            and have.issuperset(set(view.columns).difference(view.lacking))
+        ]
+
+    def among(self, numbers: Mapping[int, int]) -> list[View]:
+        """Those of columns that another table has, too, by their numbers there."""
+        return [
+            replace(
+                view,
+                columns=tuple(sorted(numbers[c] for c in view.columns)),
+                lacking=tuple(sorted(numbers[c] for c in view.lacking)),
+            )
+            for view in self.kept
+            if all(c in numbers for c in view.columns)
+        ]
+
+    def beside(self, table: CodedTable) -> CodedTable:
+        """The table with the views as columns behind its own."""
+        if not self.kept:
+            return table
+        return table.beside(
+            CodedTable(
+                np.array([view.codes for view in self.kept]),
+                np.array([view.width for view in self.kept], dtype=np.int64),
+                np.zeros(len(self.kept), dtype=np.bool_),
+            )
+        )
+
+
+def views_of(column: pl.Series) -> Iterator[Named]:
+    """All views of one column.
+
+    >>> [words for words, _ in views_of(pl.Series([31, 47, 1250]))][:3]
+    ['whether {} is even', 'the remainder of {} by 3', 'the remainder of {} by 4']
+    >>> dict(views_of(pl.Series(["K-12", "cook "])))["the length of {}"].tolist()
+    [4, 5]
+    """
+    cells = bare(column)
+    if cells.dtype.is_temporal():
+        yield from _of_times(cells)
+    elif cells.dtype.is_numeric() and cells.dtype != pl.Boolean:
+        yield from _of_numbers(cells.cast(pl.Float64).to_numpy())
+    elif cells.dtype != pl.Boolean:
+        yield from _of_texts(cells.cast(pl.String))
+
+
+def _of_numbers(values: Floats) -> Iterator[Named]:
+    there = np.isfinite(values) & (np.abs(values) < EXACT)
+    known = np.where(there, values, 0.0)
+    decimals = _decimals(known)
+    most = int(decimals[there].max(initial=0))
+    if most <= DECIMALS and np.abs(known).max(initial=0.0) * 10.0**most < EXACT:
+        units = np.rint(known * 10.0**most).astype(np.int64)
+        yield from _of_digits(units, there, most)
+        if most:
+            yield "the number of decimals of {}", np.where(there, decimals, -1)
+    else:
+        bits = np.ascontiguousarray(known).view(np.int64)
+        for count, words in ((1, "bit"), (2, "two bits"), (3, "three bits")):
+            yield f"the lowest {words} of {{}}", np.where(there, bits & (2**count - 1), -1)
+    yield from _of_bands(known, there)
+
+
+def _decimals(values: Floats) -> Ints:
+    """How many decimals each number is written with; one more than `DECIMALS` where that is more.
+
+    >>> _decimals(np.array([3.0, 2.5, 0.125, np.pi])).tolist()
+    [0, 1, 3, 10]
+    """
+    found = np.full(len(values), DECIMALS + 1, dtype=np.int64)
+    left = np.arange(len(values))
+    for decimals in range(DECIMALS + 1):
+        some = values[left]
+        same = np.round(some, decimals) == some
+        found[left[same]] = decimals
+        left = left[~same]
+        if not len(left):
+            break
+    return found
+
+
+def _of_digits(units: Ints, there: NDArray[np.bool_], decimals: int) -> Iterator[Named]:
+    """Residues and digits of numbers counted in units of their last decimal."""
+    one = "{}" if not decimals else f"{{}} in units of 1e-{decimals}"
+    for modulus in MODULI:
+        words = f"whether {one} is even" if modulus == 2 else f"the remainder of {one} by {modulus}"
+        yield words, np.where(there, units % modulus, -1)
+    size, sums, luhn = np.abs(units), np.zeros_like(units), np.zeros_like(units)
+    digits = len(str(int(size.max(initial=0))))
+    for place in range(digits):
+        digit = size // 10**place % 10
+        sums += digit
+        luhn += digit if place % 2 == 0 else 2 * digit - 9 * (digit > 4)
+        if place < digits - 1:
+            yield f"{_place(place - decimals)} of {{}}", np.where(there, digit, -1)
+    for modulus in (2, 3, 7, 10, 11):
+        yield f"the digit sum of {{}} by {modulus}", np.where(there, sums % modulus, -1)
+    yield "whether the check digit of {} is right", np.where(there, luhn % 10 == 0, -1)
+
+
+def _place(power: int) -> str:
+    """The digit of a power of ten.
+
+    >>> [_place(power) for power in (-3, -1, 0, 1, 4)]
+    ['decimal 3', 'decimal 1', 'the last digit', 'the tens', 'the digit of 10000']
+    """
+    if power < 0:
+        return f"decimal {-power}"
+    return {0: "the last digit", 1: "the tens", 2: "the hundreds"}.get(
+        power, f"the digit of {10**power}"
+    )
+
+
+def _of_bands(values: Floats, there: NDArray[np.bool_]) -> Iterator[Named]:
+    """Where numbers are within bands that repeat: a round period, in tenths."""
+    span = float(np.ptp(values[there])) if there.any() else 0.0
+    if not 0 < span < EXACT:
+        return
+    power = int(np.floor(np.log10(span)))
+    for exponent in range(power - 3, power + 1):
+        for digit in (1, 2, 5):
+            period = float(f"{digit}e{exponent}")
+            if 8 * period <= span:
+                place = np.floor(np.mod(values, period) / period * 10 + 1e-9).astype(np.int64) % 10
+                yield f"{{}} within each {period:g}", np.where(there, place, -1)
+
+
+def _of_times(cells: pl.Series) -> Iterator[Named]:
+    there = cells.is_not_null().to_numpy()
+
+    def part(found: pl.Series) -> Ints:
+        return np.where(there, found.cast(pl.Int64).fill_null(0).to_numpy(), -1)
+
+    if cells.dtype == pl.Duration:
+        yield from _of_digits(part(cells.dt.total_seconds()), there, 0)
+        return
+    if cells.dtype != pl.Time:
+        days = part(cells.cast(pl.Date).to_physical())
+        yield "the weekday of {}", part(cells.dt.weekday())
+        yield "the day of the month of {}", part(cells.dt.day())
+        yield "the month of {}", part(cells.dt.month())
+        yield "whether the week of {} is even", np.where(there, days // 7 % 2, -1)
+        for modulus in (m for m in MODULI if m != 7):
+            words = f"the remainder of the day of {{}} by {modulus}"
+            yield words, np.where(there, days % modulus, -1)
+    if cells.dtype == pl.Date:
+        return
+    minute, second = part(cells.dt.minute()), part(cells.dt.second())
+    yield "the hour of {}", part(cells.dt.hour())
+    for words, each in (("minute", minute), ("second", second)):
+        yield f"the last digit of the {words} of {{}}", np.where(there, each % 10, -1)
+        yield f"whether the {words} of {{}} is even", np.where(there, each % 2, -1)
+        yield f"the remainder of the {words} of {{}} by 15", np.where(there, each % 15, -1)
+        yield f"the tens of the {words} of {{}}", np.where(there, each // 10, -1)
+    fine = part(cells.dt.microsecond())
+    yield "whether {} has a fraction of a second", np.where(there, fine > 0, -1)
+    yield "the last digit of the fraction of a second of {}", np.where(there, fine % 10, -1)
+
+
+def _of_texts(cells: pl.Series) -> Iterator[Named]:
+    there = cells.is_not_null().to_numpy()
+    texts = cells.fill_null("")
+
+    def count(found: pl.Series) -> Ints:
+        return np.where(there, found.cast(pl.Int64).to_numpy(), -1)
+
+    yield "the length of {}", count(texts.str.len_chars())
+    for words, every in (
+        ("character {at} of {{}}", _characters(texts, PLACES)),
+        ("character {at} from the end of {{}}", _characters(texts.str.reverse(), PLACES // 2)),
+    ):
+        for at, letters in enumerate(every, start=1):
+            yield words.format(at=at), np.where(there, letters, -1)
+    for mark in SEPARATORS:
+        yield f"how often {mark!r} is in {{}}", count(texts.str.count_matches(mark, literal=True))
+    stripped = texts.str.strip_chars()
+    shape = (
+        2 * (texts.str.head(1) != stripped.str.head(1)).cast(pl.Int64)
+        + (texts.str.tail(1) != stripped.str.tail(1))
+    )  # fmt: skip
+    yield "the spaces around {}", count(shape)
+    lower, upper = texts == texts.str.to_lowercase(), texts == texts.str.to_uppercase()
+    first = stripped.str.head(1)
+    capital = first != first.str.to_lowercase()
+    yield (
+        "the capitals of {}",
+        count(lower.cast(pl.Int64) + 2 * upper.cast(pl.Int64) + 4 * capital.cast(pl.Int64)),
+    )
+    yield "the number of digits of {}", count(texts.str.count_matches(r"[0-9]"))
+    yield (
+        "whether {} has letters with accents or other signs",
+        count(texts.str.len_bytes() != texts.str.len_chars()),
+    )
+    last = texts.str.extract(r"([0-9]{1,15})[^0-9]*$")
+    if last.null_count() < len(last):
+        numbers = last.cast(pl.Int64, strict=False)
+        found = numbers.is_not_null().to_numpy()
+        for words, values in _of_digits(numbers.fill_null(0).to_numpy(), found, 0):
+            yield words.replace("{}", "the last number in {}"), values
+
+
+def _characters(texts: pl.Series, most: int) -> NDArray[np.int64]:
+    """The first characters of texts by place, as numbers; 0 behind the end of a text."""
+    wide = np.array(texts.str.head(most).to_list(), dtype=f"U{most}")
+    letters = np.ascontiguousarray(wide).view(np.uint32).reshape(len(wide), most)
+    used = int(letters.any(axis=0).sum())
+    return np.minimum(letters[:, :used].T, 1023).astype(np.int64)
+
+
+def find_views(
+    frame: pl.DataFrame,
+    table: CodedTable,
+    label: Labels,
+    given: Labels,
+    rows: RowNumbers,
+    *,
+    beside: int,
+    classes: int,
+    known: Sequence[View] = (),
+    fresh: Collection[int] | None = None,
+) -> Views:
+    """The views of a frame that tell a label beyond what their columns and another label do.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+    table : CodedTable
+        Its columns, coded, and at `beside` the label that is given.
+    label, given : arrays of int
+        The classes of every row, from 0.
+    rows : array of int
+        The rows to learn from, one of each person.
+    classes : int
+        Those of the label.
+    known : sequence of View
+        Views that were found before, of columns that are not looked at again.
+    fresh : collection of int, optional
+        The columns to look at. `None`: all.
+
+    Examples
+    --------
+    >>> draw = np.random.default_rng(0)
+    >>> income, other = draw.integers(0, 10_000, (2, 1000))
+    >>> frame = pl.DataFrame({"income": income, "other": other})
+    >>> none = np.zeros(1000, dtype=int)
+    >>> table = CodedTable.of(frame).beside(CodedTable.of_label(none))
+    >>> found = find_views(frame, table, income % 2, none, np.arange(1000), beside=2, classes=2)
+    >>> [view.words for view in found.kept]
+    ['whether income is even']
+    """
+    if len(np.unique(label[rows])) < 2:
+        return Views()
+    columns = range(frame.width) if fresh is None else sorted(fresh)
+    search = _ViewSearch(frame, table, label, given, rows, beside, classes)
+    passed = [*search.of_columns(columns), *search.of_flags(columns)]
+    if fresh is None:
+        passed += search.of_sums()
+    bar, kept = LEVEL / max(search.tested, 1), list(known)
+    for candidates in passed:
+        if candidates:
+            kept += search.chosen(candidates, kept, bar)
+    return Views(tuple(kept), search.tested)
+
+
+@dataclass(frozen=True, eq=False)
+class _ViewToTest:
+    """A view that may tell, on all coded rows."""
+
+    columns: tuple[int, ...]
+    words: str
+    values: Ints
+    lacking: tuple[int, ...] = ()
+
+
+@dataclass(eq=False)
+class _ViewSearch:
+    """What all tests of views share."""
+
+    frame: pl.DataFrame
+    table: CodedTable
+    label: Labels
+    given: Labels
+    rows: RowNumbers
+    beside: int
+    classes: int
+    tested: int = 0
+    _cells: dict[int, pl.Series] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.coded = self.table.coded_rows
+        self.at = self.table.places(self.rows)
+        self.known = shares_given(self.label, self.given, self.rows, self.classes)
+        counts = np.bincount(self.label[self.rows], minlength=self.classes)
+        order = np.argsort(-counts, kind="stable")
+        merged = np.empty(self.classes, dtype=np.intp)
+        merged[order] = np.minimum(np.arange(self.classes), MOST_CLASSES - 1)
+        self.merged = np.eye(min(self.classes, MOST_CLASSES))[merged]
+        """How classes are tested: rare ones as one."""
+        self.seen = np.asarray(self.merged[self.label[self.rows]])
+
+    def cells(self, column: int) -> pl.Series:
+        """A column on the coded rows."""
+        if column not in self._cells:
+            cells = self.frame[:, column]
+            self._cells[column] = cells if len(self.coded) == len(cells) else cells[self.coded]
+        return self._cells[column]
+
+    def of_columns(self, columns: Sequence[int]) -> Iterator[list[_ViewToTest]]:
+        """The views of each column that the table does not tell all values of."""
+        for column in columns:
+            cells = self.cells(column)
+            if cells.n_unique() < CODES:
+                continue
+            expected = self.expected((column,))
+            yield [
+                _ViewToTest((column,), words.format(cells.name), values)
+                for words, values in views_of(cells)
+                if self.tells(values, expected, LEVEL)
+            ]
+
+    def of_flags(self, columns: Sequence[int]) -> Iterator[list[_ViewToTest]]:
+        """The parities of columns of two values, and of what is missing."""
+        flags = self._flags()
+        if len(flags) < 2 or not {column for column, *_ in flags}.intersection(columns):
+            return
+        masks, strength, count = parities(
+            np.array([flag[self.at] for _, _, flag in flags]), self.seen, self.known_seen
+        )
+        self.tested += count
+        for mask in masks[np.argsort(-strength, kind="stable")][:OF_SEVERAL].tolist():
+            members = [flags[i] for i in range(len(flags)) if mask >> i & 1]
+            columns = tuple(column for column, _, _ in members)
+            lacking = tuple(c for c in columns if 0 in self._used(c))
+            values = np.asarray(sum(flag for _, _, flag in members) % 2, dtype=np.int64)
+            words = "the parity of " + _listed([words for _, words, _ in members])
+            yield [_ViewToTest(columns, words, values, lacking)]
+
+    def _flags(self) -> list[tuple[int, str, Ints]]:
+        """Columns of two values, and whether others are missing; those that teach most if many."""
+        found: list[tuple[int, str, Ints]] = []
+        for column in range(self.frame.width):
+            codes, used = self.table.codes[column], self._used(column)
+            name = self.frame.columns[column]
+            if len(used) == 2 and 0 not in used:
+                found.append((column, name, (codes == used[1]).astype(np.int64)))
+            elif len(used) > 1 and 0 in used:
+                found.append((column, f"{name} missing", (codes == 0).astype(np.int64)))
+        if len(found) > FLAGS:
+            taught = np.eye(int(self.given.max()) + 1)[self.given[self.rows]]
+            taught -= taught.mean(axis=0)
+            order = [
+                -float((taught[flag[self.at] == 1].sum(axis=0) ** 2).sum()) for *_, flag in found
+            ]
+            found = [found[i] for i in sorted(np.argsort(order, kind="stable")[:FLAGS])]
+        return found
+
+    def _used(self, column: int) -> RowNumbers:
+        """The codes that the tested rows have in a column."""
+        return np.flatnonzero(np.bincount(self.table.codes[column][self.at], minlength=CODES))
+
+    def of_sums(self) -> Iterator[list[_ViewToTest]]:
+        """The sums and differences of two columns of whole numbers, by a modulus."""
+        whole = [c for c in range(self.frame.width) if self._is_whole(c)][:PAIRED]
+        expected = self.known_seen
+        found: list[tuple[float, _ViewToTest]] = []
+        for pair in combinations(whole, 2):
+            one, other = (self.cells(c).cast(pl.Int64).fill_null(0).to_numpy() for c in pair)
+            there = np.logical_and(*(self.cells(c).is_not_null().to_numpy() for c in pair))
+            first, second = (self.frame.columns[c] for c in pair)
+            for modulus in (*MODULI, 10):
+                for sign, between in ((1, "plus"), (-1, "less")):
+                    if modulus == 2 and sign < 0:
+                        continue
+                    values = np.where(there, (one + sign * other) % modulus, -1)
+                    words = f"the remainder of {first} {between} {second} by {modulus}"
+                    if gain := self.tells(values, expected, LEVEL):
+                        found.append((gain, _ViewToTest(pair, words, values)))
+        best = sorted(found, key=lambda each: -each[0])[:OF_SEVERAL]
+        by_pair: dict[tuple[int, ...], list[_ViewToTest]] = {}
+        for _, candidate in best:
+            by_pair.setdefault(candidate.columns, []).append(candidate)
+        yield from by_pair.values()
+
+    def _is_whole(self, column: int) -> bool:
+        cells = self.cells(column)
+        return cells.dtype.is_integer() and cells.n_unique() > 2
+
+    @property
+    def known_seen(self) -> Floats:
+        """What is expected of the tested rows where the other label alone is known."""
+        return np.asarray(self.known[self.rows] @ self.merged)
+
+    def expected(self, columns: Sequence[int], more: Views | None = None) -> Floats:
+        """What some columns, and views of them, lead to expect of the tested rows."""
+        table = self.table if more is None else more.beside(self.table)
+        every = [*columns, self.beside, *range(len(self.table), len(table))]
+        said = Boosting().probabilities(
+            table, self.label, self.rows, self.rows,
+            columns=every, start=self.known, classes=self.classes,
+        )  # fmt: skip
+        return np.asarray(said @ self.merged)
+
+    def tells(self, values: Ints, expected: Floats, level: float) -> float:
+        """How much a view tells, for an order among views; 0 where chance may explain it."""
+        self.tested += 1
+        statistic, free = divergence(values[self.at], self.seen, expected)
+        if free < 1 or chdtrc(free, statistic) > level:
+            return 0.0
+        return max(statistic - free * float(np.log(len(self.rows))), 1e-9)
+
+    def chosen(
+        self, candidates: Sequence[_ViewToTest], before: Sequence[View], bar: float
+    ) -> list[View]:
+        """The views of the same columns that tell beyond those before; the strongest first."""
+        kept: list[View] = []
+        tested, left, columns = self.tested, list(candidates), candidates[0].columns
+        inside = [view for view in before if set(view.columns) <= set(columns)]
+        while left and len(kept) < OF_A_COLUMN:
+            expected = self.expected(columns, Views((*inside, *kept)))
+            gains = [self.tells(each.values, expected, bar) for each in left]
+            best = int(np.argmax(gains))
+            if not gains[best]:
+                break
+            kept.append(self._view(left[best]))
+            left = [each for each, gain in zip(left, gains) if gain and each is not left[best]]
+        self.tested = tested
+        return kept
+
+    def _view(self, candidate: _ViewToTest) -> View:
+        values = candidate.values
+        codes, width = nominal_codes(values, int(values.max()) + 1, self.at, rare=1)
+        return View(candidate.columns, candidate.words, codes, width, candidate.lacking)
+
+
+def divergence(values: Ints, seen: Floats, expected: Floats) -> tuple[float, int]:
+    """How far the counts of classes among the values of a view are from what was expected.
+
+    `seen` and `expected` are rows by classes. The smaller of G and chi-squared: with few rows a
+    cell one of them is too large, but never both. With the degrees of freedom.
+
+    >>> seen = np.eye(2)[[0, 0, 1, 1] * 10]
+    >>> divergence(np.array([0, 0, 1, 1] * 10), seen, np.full((40, 2), 0.5))[1]
+    1
+    """
+    places = values + 1
+    counts = np.bincount(places)
+    rare = counts < FEW
+    if rare.any():
+        places = np.where(rare, len(counts), np.arange(len(counts)))[places]
+        counts = np.bincount(places)
+    used = counts > 0
+    observed, hoped = (
+        np.stack([np.bincount(places, each, len(counts))[used] for each in rows.T])
+        for rows in (seen, expected)
+    )
+    least = np.maximum(hoped, 1e-9)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        parts = np.where(observed > 0, observed * np.log(observed / least), 0.0)
+    squares = (observed - hoped) ** 2 / least
+    free = (int(used.sum()) - 1) * (seen.shape[1] - 1)
+    return float(min(2 * parts.sum(), squares.sum())), free
+
+
+def parities(
+    flags: NDArray[np.integer[Any]], seen: Floats, expected: Floats
+) -> tuple[Ints, Floats, int]:
+    """The parities of two to eight flags that differ between classes more than by chance.
+
+    `flags` are 0 or 1, flags by rows; `seen` and `expected` are rows by classes. Gives sets of
+    flags as words of bits, how strong each is in standard errors squared, and how many sets were
+    looked at. A Walsh-Hadamard transform of what is unexpected, summed over distinct rows, has
+    all parities at once.
+
+    >>> flags = np.array([[0, 0, 1, 1] * 50, [0, 1, 0, 1] * 50])
+    >>> found = parities(flags, np.eye(2)[flags.sum(axis=0) % 2], np.full((200, 2), 0.5))
+    >>> found[0].tolist(), found[2]
+    ([3], 1)
+    """
+    size = len(flags)
+    place = (np.asarray(flags, dtype=np.int64) << np.arange(size)[:, None]).sum(axis=0)
+    strength = np.zeros(1 << size)
+    for one, hoped in zip(seen.T, expected.T):
+        spread = float((hoped * (1 - hoped)).sum())
+        if spread > 0:
+            sums = walsh_hadamard(np.bincount(place, one - hoped, 1 << size).astype(np.float64))
+            strength = np.maximum(strength, sums**2 / spread)
+    sizes = np.array([i.bit_count() for i in range(1 << size)])
+    looked = (sizes >= 2) & (sizes <= TOGETHER)
+    count = int(looked.sum())
+    bar = chdtrc(1, strength) * seen.shape[1] * max(count, 1) <= LEVEL
+    found = np.flatnonzero(looked & bar)
+    return found.astype(np.int64), strength[found], count
+
+
+def walsh_hadamard(values: Floats) -> Floats:
+    """For each set of bits, the sum of all values, those of an odd number of its bits negated.
+
+    >>> walsh_hadamard(np.array([1.0, 2.0, 3.0, 4.0])).tolist()
+    [10.0, -2.0, -4.0, 0.0]
+    """
+    found = np.array(values, dtype=np.float64)
+    half = 1
+    while half < len(found):
+        pairs = found.reshape(-1, 2, half)
+        found = np.stack([pairs[:, 0] + pairs[:, 1], pairs[:, 0] - pairs[:, 1]], axis=1).ravel()
+        half *= 2
+    return found
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:-1]) + f" and {names[-1]}"

@@ -1,0 +1,209 @@
+"""What is hidden in the form of a column is found, and nothing is found in noise."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tamis.evaluate.subset_bits import Parts, SubsetBits
+from tamis.learn import views
+from tamis.learn.coded_table import CodedTable
+from tamis.learn.views import (
+    TOGETHER,
+    Views,
+    divergence,
+    find_views,
+    parities,
+    views_of,
+    walsh_hadamard,
+)
+
+
+def found(frame: pl.DataFrame, label: np.ndarray, given: np.ndarray | None = None) -> Views:
+    """The views of all columns, by all rows."""
+    target = np.zeros(len(label), dtype=np.int64) if given is None else given
+    table = CodedTable.of(frame)
+    return find_views(
+        frame,
+        table.beside(CodedTable.of_label(target)),
+        np.asarray(label, dtype=np.int64),
+        target,
+        np.arange(len(label)),
+        beside=len(table),
+        classes=int(label.max()) + 1,
+    )
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(0, 6), st.integers(0, 2**32 - 1))
+def test_the_transform_sums_what_its_definition_says(size, seed):
+    values = np.random.default_rng(seed).normal(size=1 << size)
+    expected = [
+        sum(v * (-1) ** (mask & place).bit_count() for place, v in enumerate(values))
+        for mask in range(1 << size)
+    ]
+    assert walsh_hadamard(values) == pytest.approx(expected)
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(2, 5), st.integers(2, 3), st.integers(0, 2**32 - 1))
+def test_parities_are_as_strong_as_counted_row_by_row(size, classes, seed):
+    draw = np.random.default_rng(seed)
+    flags = draw.integers(0, 2, (size, 60))
+    label = (flags[:2].sum(axis=0) + (draw.random(60) < 0.1)) % classes
+    seen = np.eye(classes)[label]
+    expected = np.tile(seen.mean(axis=0), (60, 1))
+    masks, strength, looked = parities(flags, seen, expected)
+    sets = [s for n in range(2, min(size, TOGETHER) + 1) for s in combinations(range(size), n)]
+    assert looked == len(sets)
+    spread = (expected * (1 - expected)).sum(axis=0)
+    strengths = {}
+    for members in sets:
+        signs = 1 - 2 * (flags[list(members)].sum(axis=0) % 2)
+        squares = (signs @ (seen - expected)) ** 2
+        mask = sum(1 << i for i in members)
+        strengths[mask] = max(s / v for s, v in zip(squares, spread) if v > 0)
+    for mask, strong in zip(masks.tolist(), strength):
+        assert strong == pytest.approx(strengths[mask])
+    strongest = max(strengths, key=strengths.__getitem__)
+    assert not len(masks) or strongest in masks.tolist()
+
+
+def test_no_parity_of_more_than_eight_columns_is_looked_at():
+    flags = np.random.default_rng(0).integers(0, 2, (9, 4000))
+    odd = flags.sum(axis=0) % 2
+    masks, _, _ = parities(flags, np.eye(2)[odd], np.full((4000, 2), 0.5))
+    assert all(mask.bit_count() <= 8 for mask in masks.tolist())
+    assert (1 << 9) - 1 not in masks.tolist()
+
+
+@pytest.mark.parametrize(
+    ("cells", "words", "values"),
+    [
+        (pl.Series([4, 7, None, -3]), "whether {} is even", [0, 1, -1, 1]),
+        (pl.Series([1234, 50]), "the tens of {}", [3, 5]),
+        (pl.Series([1.25, 3.5, 2.0]), "the number of decimals of {}", [2, 1, 0]),
+        (pl.Series([1.25, 3.5]), "decimal 2 of {}", [5, 0]),
+        (pl.Series([199, 28]), "the digit sum of {} by 10", [9, 0]),
+        (pl.Series(["7992739871" + d for d in "34"]),
+         "whether the check digit of the last number in {} is right", [1, 0]),
+        (pl.Series(["2024-01-01", None]).str.to_date(), "the weekday of {}", [1, -1]),
+        (pl.Series(["2024-01-31T05:17:08"]).str.to_datetime(), "the hour of {}", [5]),
+        (pl.Series(["2024-01-31T05:17:08"]).str.to_datetime(),
+         "the last digit of the minute of {}", [7]),
+        (pl.Series(["a ", " b", "c", None]), "the spaces around {}", [1, 2, 0, -1]),
+        (pl.Series(["a-b-c", "x"]), "how often '-' is in {}", [2, 0]),
+        (pl.Series(["K9", "x"]), "character 1 of {}", [ord("K"), ord("x")]),
+        (pl.Series(["K9", "x"]), "character 1 from the end of {}", [ord("9"), ord("x")]),
+        (pl.Series([0.5, float("nan")]), "decimal 1 of {}", None),
+    ],
+)  # fmt: skip
+def test_a_view_shows_what_its_words_say(cells, words, values):
+    assert dict(views_of(cells)).get(words, np.array([])).tolist() == (values or [])
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        pl.Series([None, None], dtype=pl.Int64),
+        pl.Series([float("inf"), float("nan"), None, 1e300]),
+        pl.Series([None, ""], dtype=pl.String),
+        pl.Series([], dtype=pl.String),
+        pl.Series([], dtype=pl.Float64),
+        pl.Series([2**62, -(2**62)]),
+        pl.Series(["x"], dtype=pl.Categorical),
+        pl.Series([True, False]),
+        pl.Series([None], dtype=pl.Datetime),
+        pl.Series(["é" * 40, "9" * 40]),
+    ],
+)
+def test_every_view_has_a_value_a_row_whatever_the_cells(cells):
+    for words, values in views_of(cells):
+        assert "{}" in words
+        assert values.shape == (len(cells),)
+        assert values.min(initial=0) >= -1
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_nothing_is_found_in_noise(seed):
+    draw = np.random.default_rng([7, seed])
+    rows = 1500
+    frame = pl.DataFrame(
+        {
+            "income": draw.lognormal(10, 1, rows).astype(np.int64),
+            "dose": draw.normal(size=rows),
+            "lab": np.round(draw.normal(5, 1, rows), 2),
+            "code": [f"{a:c}{b:03d}" for a, b in zip(draw.integers(65, 91, rows),
+                                                     draw.integers(0, 999, rows))],
+            "day": pl.Series(draw.integers(0, 900, rows)).cast(pl.Int32).cast(pl.Date),
+            **{f"flag{i}": draw.integers(0, 2, rows) for i in range(10)},
+        }
+    )  # fmt: skip
+    # A rare secret, and one of several values that the target tells much of.
+    target = draw.integers(0, 2, rows)
+    assert found(frame, (draw.random(rows) < 0.03).astype(np.int64), target).kept == ()
+    assert found(frame, (target + draw.integers(0, 4, rows)) % 5, target).kept == ()
+
+
+def test_what_the_column_or_the_other_label_says_anyway_is_no_view():
+    draw = np.random.default_rng(0)
+    income = draw.integers(0, 10_000, 2000)
+    frame = pl.DataFrame({"income": income, "name": [f"{n:05d}" for n in income]})
+    assert found(frame.select("income"), (income > 5000).astype(np.int64)).kept == ()
+    even = income % 2
+    assert found(frame, even, even).kept == ()
+    assert {view.columns for view in found(frame, even).kept} == {(0,), (1,)}
+
+
+def test_rows_of_one_person_count_once():
+    """Ten rows a person with the same even or odd number are no ten draws."""
+    draw = np.random.default_rng(1)
+    people = np.repeat(np.arange(60), 50)
+    income = 2 * draw.integers(0, 5000, len(people)) + draw.integers(0, 2, 60)[people]
+    secret = draw.integers(0, 2, 60)[people]
+    frame = pl.DataFrame({"income": income})
+    target = draw.integers(0, 2, len(people))
+    parts = Parts.drawn(target, people)
+    for whose, tells in ((people, False), (None, True)):
+        asked = SubsetBits.of(frame, target, secret, parts=parts, people=whose).secret
+        assert asked is not None
+        assert bool(asked.views.kept) == tells
+
+
+def test_a_parity_needs_all_of_its_columns_and_what_is_missing_in_any_form():
+    draw = np.random.default_rng(2)
+    flags = draw.integers(0, 2, (4, 3000))
+    frame = pl.DataFrame({f"a{i}": flag for i, flag in enumerate(flags)})
+    every = found(frame, flags[:3].sum(axis=0) % 2)
+    assert [view.columns for view in every.kept] == [(0, 1, 2)]
+    assert (every.of((0, 1, 2), (0, 1, 2)), every.of((0, 1, 3), (0, 1, 3))) == ([0], [])
+    gone = [pl.Series(draw.normal(size=3000)).set(pl.Series(flag == 1), None) for flag in flags]
+    every = found(pl.DataFrame(gone), flags[:2].sum(axis=0) % 2)
+    assert [view.lacking for view in every.kept] == [(0, 1)]
+    assert every.of((8, 9), (0, 1)) == [0]
+
+
+def test_the_columns_that_teach_are_looked_at_where_flags_are_many(monkeypatch):
+    monkeypatch.setattr(views, "FLAGS", 3)
+    draw = np.random.default_rng(3)
+    flags = draw.integers(0, 2, (7, 4000))
+    target = (flags[[1, 4, 5]].sum(axis=0) + draw.integers(0, 2, 4000) > 1).astype(np.int64)
+    frame = pl.DataFrame({f"a{i}": flag for i, flag in enumerate(flags)})
+    every = found(frame, flags[[1, 4, 5]].sum(axis=0) % 2, target)
+    assert (1, 4, 5) in {view.columns for view in every.kept}
+
+
+def test_a_divergence_is_pearsons_or_the_likelihoods_whichever_is_smaller():
+    values = np.array([0] * 30 + [1] * 20)
+    seen = np.eye(2)[[0] * 20 + [1] * 10 + [0] * 5 + [1] * 15]
+    counts, hoped = np.array([[20, 10], [5, 15]]), np.array([[15, 15], [10, 10]])
+    squares = ((counts - hoped) ** 2 / hoped).sum()
+    likelihood = 2 * (counts * np.log(counts / hoped)).sum()
+    statistic, free = divergence(values, seen, np.full((50, 2), 0.5))
+    assert statistic == pytest.approx(min(squares, likelihood))
+    assert free == 1
