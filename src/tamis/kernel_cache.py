@@ -71,7 +71,7 @@ def _private_place() -> None:
 
 
 def _copy_files(source: Path, folder: Path) -> None:
-    """Copy files with their times, but not the rights of folders, which may forbid to remove them."""
+    """Copy files with their times, but not the rights of folders, which may forbid removal."""
     for path in source.rglob("*"):
         if path.is_file():
             place = folder / path.relative_to(source)
