@@ -318,3 +318,30 @@ def test_what_stands_for_more_columns_than_it_has_is_never_chosen(by):
     assert decide(card(every, other), by=by).chosen is every
     many: Any = every
     assert decide(card(replace(many, beyond=5), other), by=by).chosen is other
+
+
+def test_what_is_as_good_is_named_and_how_often_redraws_choose_it():
+    best, near = row("best", 0.7, 0.0, 2, kept=0.9), row("near", 0.7, 0.0, 2, kept=0.86)
+    far, barred = row("far", 0.7, 0.0, 2, kept=0.4), row("barred", 0.7, 0.0, 2, kept=0.89, k=2)
+    asked = card(EVERYTHING, best, near, far, barred)
+    measured = asked.compared.choosing
+    gains = measured.target_gains.copy()
+    # One is better for half of the people, the other for the other half.
+    gains[2] += np.tile([0.4, -0.4], 50)
+    gains[3] -= np.tile([0.4, -0.4], 50)
+    both = replace(measured, target_gains=gains)
+    found = decide(replace(asked, compared=Compared(both, both)), by="value")
+    assert found.chosen is best
+    assert found.as_good == (near,)
+    assert found.redrawn["best"] > found.redrawn["near"] > 0.1
+    assert found.redrawn["barred"] == found.redrawn["far"] == 0
+    assert sum(found.redrawn.values()) == pytest.approx(1.0)
+    assert (found.value.low or 1.0) < 0.9 < (found.value.high or 0.0)
+    assert taken(found, "near").as_good == (best,)
+
+
+def test_where_one_release_is_clearly_best_none_is_as_good():
+    best, far = row("best", 0.7, 0.0, 2, kept=0.9), row("far", 0.7, 0.0, 2, kept=0.4)
+    found = decide(card(EVERYTHING, best, far), by="value")
+    assert found.as_good == ()
+    assert found.redrawn == {"everything": 0, "nothing": 0, "best": 1, "far": 0}

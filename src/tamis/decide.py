@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tamis.catalogue.choices import RANKS, VALUE
 from tamis.catalogue.measures import FACTORS, MEASURES
 from tamis.errors import CannotMeet, InputError, listed, plural
-from tamis.evaluate.bits import chosen, merges_of
+from tamis.evaluate.bits import KeptTold, Mean, as_good, chosen, merges_of, redrawn
+from tamis.evaluate.figure import Figure
 from tamis.evaluate.in_population import InPopulation
 from tamis.evaluate.scorecard import HEADS, Row, Scorecard, kept_told_picture, line_of
+from tamis.evaluate.yardstick import figure
 from tamis.notebook import html_table, in_short, quoted, share_words
 from tamis.rank.evaluation import WEIGHTS, Direction, Evaluation, Weights, evaluation, read_weights
 from tamis.release import Release
@@ -201,13 +205,52 @@ class Decision:
 
         The least telling first, as measured on the rows used to choose.
         """
-        rows = [row for row in self.scorecard.rows if row.release.name not in self.failures]
-        measured = self.scorecard.compared.choosing
+        rows, measured = self.meeting, self.scorecard.compared.choosing
         at = [self.scorecard.number(row) for row in rows]
         points: dict[tuple[int, ...], tuple[float, float]] = {
             (i,): (float(measured.kept[n]), float(measured.told[n])) for i, n in enumerate(at)
         }
         return [rows[i] for (i,) in undominated(points)]
+
+    @property
+    def meeting(self) -> list[Row]:
+        """The releases that meet all limits."""
+        return [row for row in self.scorecard.rows if row.release.name not in self.failures]
+
+    @cached_property
+    def redrawn(self) -> Mapping[str, float]:
+        """How often each release would be the choice if other people had been drawn to choose by.
+
+        A share of some hundred redraws, by name; of releases by kept and told, whatever chose.
+        """
+        card = self.scorecard
+        asked = _by_value(card, self.meeting)
+        shares = redrawn(*asked, caution=self.caution, merges=_merges(card))
+        return {row.release.name: float(share) for row, share in zip(card.every, shares)}
+
+    @cached_property
+    def as_good(self) -> tuple[Row, ...]:
+        """The releases that are not shown to be worth more or less than the chosen one.
+
+        Of those that meet all limits, by two paired standard errors on the rows used to choose;
+        the one that redraws choose most often comes first.
+        """
+        card = self.scorecard
+        measured, chosen_one = card.compared.choosing, card.number(self.chosen)
+        found = [
+            row
+            for row in self.meeting
+            if row is not self.chosen
+            and as_good(measured, card.number(row), chosen_one, self.caution)
+        ]
+        return tuple(sorted(found, key=lambda row: -self.redrawn[row.release.name]))
+
+    @property
+    def value(self) -> Figure:
+        """Kept less caution times told of the chosen release, on the rows that report."""
+        measured, number = self.scorecard.compared.reporting, self.scorecard.number(self.chosen)
+        value = float(measured.value(self.caution)[number])
+        return figure(Mean(value, measured.value_error(number, None, self.caution)))
 
     def runners_up(self, few: int) -> list[Row]:
         """Of the front without its ends and the chosen one, the few that are worth most."""
@@ -320,14 +363,25 @@ def _ranked(
 def most_valuable(scorecard: Scorecard, meeting: Sequence[Row], caution: float) -> Row:
     """Of the releases that meet every limit, the one that is worth most under a caution.
 
-    Of those as good, of as few columns, fewest people are left out before fewest groups are merged.
+    Of those that are alike, of as few columns, fewest people are left out before fewest groups are
+    merged.
     """
-    every = (scorecard.baseline, scorecard.floor, *scorecard.candidates)
-    allowed = np.array([row in meeting for row in every])
-    sizes = [len(row.release.features) for row in every]
-    merges = [(row.release.suppressed_people, *merges_of(_groups(row.release))) for row in every]
-    measured = scorecard.compared.choosing
-    return every[chosen(measured, sizes, allowed, caution=caution, merges=merges)]
+    number = chosen(*_by_value(scorecard, meeting), caution=caution, merges=_merges(scorecard))
+    return scorecard.every[number]
+
+
+def _by_value(
+    scorecard: Scorecard, meeting: Sequence[Row]
+) -> tuple[KeptTold, list[int], NDArray[np.bool_]]:
+    """What a choice by value looks at: figures, sizes, and which releases meet every limit."""
+    allowed = np.array([row in meeting for row in scorecard.every])
+    sizes = [len(row.release.features) for row in scorecard.every]
+    return scorecard.compared.choosing, sizes, allowed
+
+
+def _merges(scorecard: Scorecard) -> list[tuple[int, ...]]:
+    releases = (row.release for row in scorecard.every)
+    return [(each.suppressed_people, *merges_of(_groups(each))) for each in releases]
 
 
 def _groups(release: Release) -> list[int]:

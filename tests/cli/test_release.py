@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -112,6 +113,18 @@ def test_a_measured_sensitive_column_is_guessed_by_interval(run, args, tmp_path)
     assert "interval counts as guessing it" not in (out / "report.html").read_text()
 
 
+def test_how_sure_the_choice_is_is_said_where_kept_and_told_choose(run, args, tmp_path):
+    code, said, err = run("release", *args, *FEW_METHODS, "--out", tmp_path / "value")
+    assert code == 0, err
+    assert re.search(
+        r"the same release would be chosen in \d+% of cases\. (Not shown|No other)", said
+    )
+    ranked = ("--choose", "ranks", "--out", tmp_path / "ranks")
+    code, said, err = run("release", *args, *FEW_METHODS, *ranked)
+    assert code == 0, err
+    assert "would be chosen in" not in said
+
+
 def test_json_tells_all(run, args, tmp_path):
     code, said, err = run("release", *args, "--out", tmp_path / "out", "--json")
     assert code == 0
@@ -120,6 +133,9 @@ def test_json_tells_all(run, args, tmp_path):
     assert set(found["features"]) <= {c["name"] for c in found["manifest"]["columns"]}
     assert {"features", "performance", "pbi", "region", "score"} <= set(found["candidates"][0])
     assert {m["name"] for m in found["methods"]} == {"front", "coarsen", "breach", "containment"}
+    assert 0 < found["chosen_again"] <= 1
+    assert set(found["as_good"]) <= {c["name"] for c in found["candidates"]}
+    assert found["release"] not in found["as_good"]
 
 
 def test_the_same_bytes_again(run, args, tmp_path, monkeypatch):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import norm
 
 from tamis.errors import CannotMeet
 from tamis.evaluate.bits import (
@@ -18,6 +21,7 @@ from tamis.evaluate.bits import (
     gains,
     mean,
     parts_of,
+    redrawn,
     surprise,
 )
 from tamis.evaluate.subset_bits import SubsetBits
@@ -195,22 +199,74 @@ def test_the_most_kept_less_told_is_chosen():
     assert chosen(found, [3, 2, 1], caution=3.0) == 2
 
 
-def test_of_what_is_as_good_the_smaller_is_chosen():
-    """The errors of differences are sqrt(2) * 0.3 / 30 of kept and the double of it of value."""
-    found = measured_sets([1.0, 0.99, 0.9], [0.5, 0.5, 0.5], noise=0.3)
-    assert as_good(found, 1, 0)
-    assert not as_good(found, 2, 0)
+def test_the_smaller_is_chosen_of_sets_that_differ_by_a_trifle():
+    found = measured_sets([1.0, 0.991, 0.9], [0.5, 0.5, 0.5])
     assert chosen(found, [3, 2, 1]) == 1
     assert chosen(found, [3, 3, 1]) == 0
+    found = measured_sets([1.0, 0.989, 0.9], [0.5, 0.5, 0.5])
+    assert chosen(found, [3, 2, 1]) == 0
 
 
-def test_as_good_in_value_alone_is_not_as_good():
+@pytest.mark.parametrize("noise", [0.0, 0.3, 10.0])
+def test_the_larger_value_is_taken_however_uncertain_it_is(noise):
+    """An error as large as all that there is to learn takes nothing from what is expected."""
+    found = measured_sets([1.0, 0.9, 0.1], [0.3, 0.3, 0.0], noise=noise)
+    found = replace(found, shown=(True, True))
+    assert chosen(found, [9, 5, 1], caution=0.5) == 0
+
+
+def test_alike_in_value_alone_is_not_alike():
     """Keeps and tells less in the same measure: another release, not the same one smaller."""
-    found = measured_sets([1.0, 0.6], [0.5, 0.1], noise=0.05)
-    assert found.value()[0] - found.value()[1] == pytest.approx(0.4 / 1.0 - 0.4 / 0.5)
-    found = measured_sets([1.0, 0.6], [1.0, 0.6], noise=0.05)
+    found = measured_sets([1.0, 0.6], [1.0, 0.6])
     assert found.value()[0] == pytest.approx(found.value()[1])
-    assert not as_good(found, 1, 0)
+    assert chosen(found, [2, 1]) == int(np.argmax(found.value()))
+    assert found.kept[chosen(found, [2, 1], caution=0.99)] == 1.0
+
+
+@pytest.mark.parametrize("apart", [0.0, 0.005, 0.02, 0.1])
+def test_what_cannot_be_told_apart_is_within_two_paired_errors(apart):
+    found = measured_sets([1.0, 1.0 - apart], [0.0, 0.0], noise=0.3)
+    error = found.value_error(0, 1)
+    assert as_good(found, 1, 0) == (apart / found.target_scale <= 2 * error)
+    assert as_good(found, 0, 1) == as_good(found, 1, 0)
+
+
+def test_redraws_choose_as_often_as_chance_says():
+    """Two sets that differ by one paired error: a redraw reverses them in about 16 % of cases."""
+    found = measured_sets([1.0, 1.0, 0.2], [0.0, 0.0, 0.0], noise=0.3)
+    error = found.value_error(0, 1)
+    found = measured_sets([1.0 + error, 1.0, 0.2], [0.0, 0.0, 0.0], noise=0.3)
+    shares = redrawn(found, [2, 2, 1], draws=2000)
+    assert shares.sum() == pytest.approx(1.0)
+    assert shares[1] == pytest.approx(norm.sf(1.0), abs=0.05)
+    assert shares[2] == 0
+
+
+def test_a_redraw_draws_people_and_not_rows():
+    """Ten rows of a person are drawn together, so that chance is larger, not smaller."""
+    rng = np.random.default_rng(1)
+    own = rng.normal(0, 1, (2, 60))
+    gains = np.array([[1.05], [1.0]]) + own - own.mean(axis=1, keepdims=True)
+    within, times = np.eye(2, dtype=bool), 10
+    each = KeptTold(gains, None, within, 0, 1.0, shown=(True, False))
+    repeated = KeptTold(
+        gains.repeat(times, axis=1),
+        None,
+        within,
+        0,
+        1.0,
+        people=np.arange(60).repeat(times),
+        shown=(True, False),
+    )
+    assert redrawn(repeated, [1, 1]) == pytest.approx(redrawn(each, [1, 1]))
+    careless = replace(repeated, people=None)
+    assert redrawn(careless, [1, 1])[0] > redrawn(each, [1, 1])[0] + 0.05
+
+
+def test_a_redraw_chooses_among_what_is_allowed():
+    found = measured_sets([1.0, 0.9, 0.5], [0.0, 0.0, 0.0], noise=0.1)
+    allowed = np.array([False, True, True])
+    assert redrawn(found, [3, 2, 1], allowed).tolist() == [0.0, 1.0, 0.0]
 
 
 def test_from_table_to_choice():

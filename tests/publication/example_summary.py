@@ -305,6 +305,9 @@ def kept_and_told() -> Facts:
             {"caution": caution, "candidate": best_for(summary, caution)} for caution in cautions
         ],
         "one_more": {"name": "pregnancies", "kept": 0.96, "told": 0.31},
+        "value": figure(0.7, 0.05),
+        "redrawn": 0.62,
+        "as_good": [{"candidate": 2, "redrawn": 0.21}, {"candidate": 4, "redrawn": 0.09}],
     }
     for i, one in enumerate(summary["candidates"]):
         one["chosen"] = i == best_for(summary, 0.75)

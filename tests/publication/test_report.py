@@ -405,12 +405,25 @@ def test_figures_of_too_few_people_are_left_out_of_a_close_look():
     assert "too few to say" in words
 
 
+def test_the_page_says_how_sure_the_choice_is():
+    summary = kept_and_told()
+    page = render(summary)
+    assert "How sure the choice is" in page
+    assert "62%" in page
+    for other in (2, 4):
+        assert f"{summary['candidates'][other]['name']}</bdi> <span" in page
+    summary["bits"] = {**summary["bits"], "as_good": []}
+    assert "No other release is as good." in render(summary)
+    assert "How sure the choice is" not in render(example())
+
+
 def test_nobody_but_the_holder_reads_what_decided():
     handed_on = for_recipient(kept_and_told())
     bits = handed_on["bits"]
     assert bits is not None
     assert bits["kept"]["value"] == 0.93
     assert not any(bits[key] for key in ("told", "telling", "one_more", "winners", "cautions"))
+    assert not any(bits[key] for key in ("value", "redrawn", "as_good"))
     assert bits["caution"] == 0.0
     text = json.dumps(handed_on)
     for figure in ("0.18", "hiv"):

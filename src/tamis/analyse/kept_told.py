@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import accumulate, groupby
-from typing import Self
+from typing import Any, Self
 
 from tamis.analyse.column_fates import breaks_k, projection_on, sources
 from tamis.analyse.examination import Examination
 from tamis.analyse.records import in_hundredths
-from tamis.decide import most_valuable
+from tamis.catalogue.choices import VALUE
+from tamis.decide import Decision, most_valuable
 from tamis.evaluate.figure import Figure
 from tamis.flow import Outcome
 
@@ -28,6 +29,16 @@ class Winner:
     caution: float
     candidate: int
     """Its place in `candidates`."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AsGood:
+    """A release that is not shown to be worth more or less than the chosen one."""
+
+    candidate: int
+    """Its place in `candidates`."""
+    redrawn: float
+    """The share of redraws of the people who choose in which it would be the choice."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +87,13 @@ class BitsFacts:
     winners: tuple[Winner, ...]
     one_more: OneMore | None
     """`None` where no further column would keep k, and on the recipient's page."""
+    value: Figure | None = None
+    """Kept less caution times told of the release; `None` on the recipient's page."""
+    redrawn: float | None = None
+    """The share of redraws of the people who choose in which it would be the choice again;
+    `None` where it was not chosen by kept and told."""
+    as_good: tuple[AsGood, ...] = ()
+    """What else might as well be released; the one most often chosen by redraws comes first."""
     waves: tuple[WaveFacts, ...] = ()
     """Of many columns as they are, the first ones in the order of what each adds to those before
     it; the last are all. Empty where single columns are missed, and on the recipient's page."""
@@ -92,6 +110,9 @@ class BitsFacts:
             caution=0.0,
             cautions=(),
             winners=(),
+            value=None,
+            redrawn=None,
+            as_good=(),
             one_more=None,
             waves=(),
         )
@@ -119,6 +140,8 @@ def bits_facts(examined: Examination) -> BitsFacts:
         weak=decision.scorecard.compared.choosing.weak,
         cautions=tuple(cautions),
         winners=winners(outcome, cautions),
+        value=decision.value,
+        **_certainty(decision),
         one_more=one_more(examined),
         waves=wave_facts(examined),
     )
@@ -144,6 +167,18 @@ def winners(outcome: Outcome, cautions: list[float]) -> tuple[Winner, ...]:
     best = [(caution, number[most_valuable(card, meeting, caution)]) for caution in cautions]
     runs = [next(run) for _, run in groupby(best, key=lambda pair: pair[1])]
     return tuple(Winner(caution=caution, candidate=candidate) for caution, candidate in runs)
+
+
+def _certainty(decision: Decision) -> dict[str, Any]:
+    """How often redraws choose the release again, and what else might as well be released."""
+    if decision.by != VALUE.name:
+        return {}
+    rows, shares = decision.scorecard.rows, decision.redrawn
+    as_good = (
+        AsGood(candidate=rows.index(row), redrawn=shares[row.release.name])
+        for row in decision.as_good
+    )
+    return {"redrawn": shares[decision.chosen.release.name], "as_good": tuple(as_good)}
 
 
 def wave_facts(examined: Examination) -> tuple[WaveFacts, ...]:

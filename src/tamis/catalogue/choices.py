@@ -39,10 +39,10 @@ VALUE = ChoiceRule(
     "value",
     "what is kept and told",
     chose="Among those that meet every limit, the one that keeps most, less what it tells, was "
-    "chosen; of those that are as good, the smallest.",
+    "chosen; of those within a hundredth of it, the smallest.",
     chose_untold="Among those that meet every limit, the one that keeps most was chosen; of those "
-    "that keep as much, the smallest.",
-    smaller="A larger release was not clearly worth more.",
+    "within a hundredth of it, the smallest.",
+    smaller="A larger release was worth no more, or hardly more.",
 )
 RANKS = ChoiceRule(
     "ranks",

@@ -41,6 +41,10 @@ LEAST_SCALE = 0.05
 """Told is a share of no less than this part of what is unknown of the secret."""
 TRIFLE = 1e-9
 """The least bits that can be a scale: below them all sets are worse than guessing."""
+CLOSE = 0.01
+"""Sets whose value and kept differ by no more are alike: then the fewest columns are released."""
+REDRAWS = 400
+"""How often people are drawn again to see what else might have been chosen."""
 WEAK = 0.05
 """Columns that tell less than this part of what is unknown of the target hardly teach it."""
 
@@ -240,24 +244,24 @@ class KeptTold:
 
     def value_error(self, one: int, other: int | None = None, caution: float = 1.0) -> float:
         """The standard error of a value, or of a difference of two: paired, on the same rows."""
-        apart = self._kept_rows(one) - caution * self._told_rows(one)
+        apart = self.kept_rows(one) - caution * self.told_rows(one)
         if other is not None:
-            apart = apart - self._kept_rows(other) + caution * self._told_rows(other)
+            apart = apart - self.kept_rows(other) + caution * self.told_rows(other)
         return mean(apart, self.people).error
 
     def told_error(self, one: int, other: int | None = None) -> float:
         """The standard error of what a set tells, or of how much more it tells than another."""
-        apart = self._told_rows(one) - (0.0 if other is None else self._told_rows(other))
+        apart = self.told_rows(one) - (0.0 if other is None else self.told_rows(other))
         return mean(apart, self.people).error
 
-    def _kept_rows(self, which: int) -> Floats:
+    def kept_rows(self, which: int) -> Floats:
         """One value a row whose mean is what the set keeps."""
         source = int(self._closed_target[1][which])
         if source < 0 or not self.teaches:
             return np.zeros(self.target_gains.shape[1])
         return np.asarray(self.target_gains[source] / self.target_scale, dtype=np.float64)
 
-    def _told_rows(self, which: int) -> Floats:
+    def told_rows(self, which: int) -> Floats:
         source = int(self._closed_secret[1][which])
         if source < 0 or not self.tells or self.secret_gains is None:
             return np.zeros(self.target_gains.shape[1])
@@ -294,31 +298,86 @@ def chosen(
 ) -> int:
     """Which set to release: the number of the one that has the most kept less `caution` times told.
 
-    Sets within one standard error of the best, in value and in what they keep, are as good; the
-    errors are of differences on the same rows. Of those the one of the fewest columns is chosen,
-    then the one that comes first by `merges` (see `merges_of`), or each draw of rows would have
-    groups of its own. Last comes the largest value.
+    Of sets whose value and kept are within a hundredth of the best one's, the one of the fewest
+    columns is chosen, then the one that comes first by `merges` (see `merges_of`), then the most
+    valuable. Errors play no part: what is uncertain is as often better than it looks as worse, so
+    that to prefer small sets within an error would throw away what was measured where it matters
+    most, on few rows and weak targets.
 
     `sizes` are the columns of each set that may be chosen; sets that `measured` has beyond them
     were scored for the scales only. `allowed` are those that keep the anonymity asked for and all
     limits; `None`: all.
     """
+    sets = _allowed(sizes, allowed)
+    value, kept = measured.value(caution)[sets], measured.kept[sets]
+    return int(sets[_best(value[:, None], kept[:, None], _order(sets, sizes, merges))[0]])
+
+
+def redrawn(
+    measured: KeptTold,
+    sizes: Sequence[int],
+    allowed: NDArray[np.bool_] | None = None,
+    *,
+    caution: float = 1.0,
+    merges: Sequence[tuple[int, ...]] | None = None,
+    draws: int = REDRAWS,
+) -> Floats:
+    """How often each set would be chosen if other people had been drawn: as a share of `draws`.
+
+    A bootstrap of the people asked about: their gains count as often as each is drawn. What was
+    learnt, the scales and the part of each set that is best stay as they are.
+
+    >>> gains = np.tile([[2.0, 0.0], [0.0, 1.6]], 50)
+    >>> measured = KeptTold(gains, None, np.eye(2, dtype=bool), 0, 1.0)
+    >>> redrawn(measured, [2, 2]).round(1).tolist()
+    [0.9, 0.1]
+    """
+    sets = _allowed(sizes, allowed)
+    kept, told = (
+        np.stack([rows(int(i)) for i in sets]) for rows in (measured.kept_rows, measured.told_rows)
+    )
+    who = People.named(measured.people, kept.shape[1])
+    persons = np.unique(who.codes, return_inverse=True)[1]
+    times = np.random.default_rng(0).poisson(1.0, (draws, int(persons.max()) + 1))
+    weights = times[:, persons].T / np.maximum(times[:, persons].sum(axis=1), 1)
+    kept_again, told_again = kept @ weights, told @ weights
+    best = _best(kept_again - caution * told_again, kept_again, _order(sets, sizes, merges))
+    found = np.zeros(len(sizes))
+    found[sets] = np.bincount(best, minlength=len(sets)) / draws
+    return found
+
+
+def _allowed(sizes: Sequence[int], allowed: NDArray[np.bool_] | None) -> NDArray[np.intp]:
     sets = np.arange(len(sizes)) if allowed is None else np.flatnonzero(allowed[: len(sizes)])
     if len(sets) == 0:
         raise CannotMeet("no set of columns keeps what was asked for")
-    value = measured.value(caution)
-    best = int(sets[np.argmax(value[sets])])
-    tied = [int(i) for i in sets if as_good(measured, int(i), best, caution)]
-    made = [()] * len(sizes) if merges is None else merges
-    return min(tied, key=lambda i: (sizes[i], made[i], -value[i], i))
+    return sets
+
+
+def _order(
+    sets: NDArray[np.intp], sizes: Sequence[int], merges: Sequence[tuple[int, ...]] | None
+) -> NDArray[np.intp]:
+    """The place of each set by its columns, then by what it merges; equal ones share it."""
+    keys = [(sizes[i], () if merges is None else merges[i]) for i in sets]
+    places = {key: place for place, key in enumerate(sorted(set(keys)))}
+    return np.array([places[key] for key in keys])
+
+
+def _best(value: Floats, kept: Floats, order: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The set that each draw chooses, of arrays of sets by draws."""
+    top = value.argmax(axis=0), np.arange(value.shape[1])
+    close = (value >= value[top] - CLOSE) & (kept >= kept[top] - CLOSE)
+    place = np.where(close, order[:, None], len(order))
+    first = place == place.min(axis=0)
+    return np.asarray(np.where(first, value, -np.inf).argmax(axis=0))
 
 
 def merges_of(groups: Sequence[int | None]) -> tuple[int, int]:
     """What to prefer of sets that are as good: fewer columns in a coarser form, then fewer groups.
 
-    A merge that gains less than its error is not made, and where one is made, a split within it
-    that gains less is not kept: either would be another one with other rows. `groups` are those of
-    each column, `None` for a column as it is.
+    A merge that gains next to nothing is not made, and where one is made, a split within it that
+    gains next to nothing is not kept. `groups` are those of each column, `None` for a column as it
+    is.
 
     >>> merges_of([None, None, 5]) < merges_of([None, 3, 2]) < merges_of([None, 5, 3])
     True
@@ -328,9 +387,13 @@ def merges_of(groups: Sequence[int | None]) -> tuple[int, int]:
 
 
 def as_good(measured: KeptTold, one: int, best: int, caution: float = 1.0) -> bool:
-    """Whether a set is within one paired standard error of the best, in value and in kept."""
-    value, kept = measured.value(caution), measured.kept
-    return bool(
-        value[best] - value[one] <= measured.value_error(best, one, caution)
-        and kept[best] - kept[one] <= measured.kept_error(best, one)
-    )
+    """Whether no error of these rows tells two sets apart: by two paired standard errors of value.
+
+    >>> gains = np.tile([[2.0, 0.0], [0.0, 1.9]], 50)
+    >>> measured = KeptTold(gains, None, np.eye(2, dtype=bool), 0, 1.0)
+    >>> as_good(measured, 1, 0)
+    True
+    """
+    value = measured.value(caution)
+    apart = abs(float(value[best] - value[one]))
+    return apart <= CLEAR * measured.value_error(best, one, caution)

@@ -183,13 +183,12 @@ class Scorecard:
         """
         import polars as pl
 
-        every = (self.baseline, self.floor, *self.candidates)
-        names = pl.Series("release", [row.release.name for row in every], pl.String)
-        sets = [list(row.release.features) for row in every]
+        names = pl.Series("release", [row.release.name for row in self.every], pl.String)
+        sets = [list(row.release.features) for row in self.every]
         columns = [names, pl.Series("columns", sets, pl.List(pl.String))]
         ends = {"value": "", "low": "_low", "high": "_high"} if intervals else {"value": ""}
         for measure in (m.name for m in self.measures):
-            found = [(r.figures if rows == "report" else r.for_choice)[measure] for r in every]
+            found = [(r.figures if rows == "report" else r.for_choice)[measure] for r in self.every]
             for end, ending in ends.items():
                 numbers = [None if f is None else getattr(f, end) for f in found]
                 columns.append(pl.Series(measure + ending, numbers, pl.Float64))
@@ -204,9 +203,14 @@ class Scorecard:
         """The baseline, then what was proposed; the floor is not a release."""
         return (self.baseline, *self.candidates)
 
+    @property
+    def every(self) -> tuple[Row, ...]:
+        """All rows as `compared` numbers them: everything, nothing, then what was proposed."""
+        return (self.baseline, self.floor, *self.candidates)
+
     def number(self, row: Row) -> int:
         """The place of a release in `compared`."""
-        return (self.baseline, self.floor, *self.candidates).index(row)
+        return self.every.index(row)
 
     def to_dict(self) -> dict[str, Any]:
         """All figures as plain values, under stable names."""

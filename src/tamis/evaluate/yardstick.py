@@ -192,7 +192,7 @@ class Yardstick:
             if everything == len(forms):
                 forms.append(None)
                 gains.append(among.whole)
-        within = _within(forms)
+        within = forms_within(forms)
         within[everything] = True
         for i, release in enumerate(releases):  # who has all columns can cut or coarsen them
             within[everything, i] = not release.is_altered
@@ -265,7 +265,7 @@ def figure(found: Mean) -> Figure:
     return Figure(found.value, found.value - half, found.value + half)
 
 
-def _within(sets: Sequence[Mapping[str, str] | None]) -> NDArray[np.bool_]:
+def forms_within(sets: Sequence[Mapping[str, str] | None]) -> NDArray[np.bool_]:
     """Which release lies within which: by each column as it is there, or in the same form.
 
     What is no set of columns lies within itself alone.

@@ -6,18 +6,22 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tamis.catalogue.choices import VALUE
 from tamis.cli.terminal import console, escape, print_json
 from tamis.errors import plural
 from tamis.figures import percent
 
 if TYPE_CHECKING:
     from tamis.analyse import Analysis
+    from tamis.decide import Decision
     from tamis.evaluate.scorecard import Row
     from tamis.flow import Outcome
     from tamis.unique_counts import ExposureFacts
 
 HALF_A_STEP = 0.0005
 """Figures are shown in tenths of a percent: less than half of one is no difference."""
+AS_GOOD = 3
+"""How many of the releases that are as good are named."""
 MANY_UNIQUE = 0.5
 """Where more than this share of people is like nobody else, that is said first."""
 
@@ -45,6 +49,7 @@ def print_outcome(
                 "manifest": read_json(out / NAME),
                 "candidates": as_plain(analysis.candidates),
                 "methods": as_plain(analysis.methods),
+                **_certainty(outcome.decision),
                 "unlabelled": outcome.table.unlabelled,
                 **_population(outcome),
                 **(more or {}),
@@ -61,6 +66,17 @@ def print_outcome(
             markup=False,
         )
     print_places(out)
+
+
+def _certainty(decision: Decision) -> dict[str, Any]:
+    """How often redraws choose the same release, and what is as good, as `choice_words` says it."""
+    if decision.by != VALUE.name:
+        return {}
+    shares = decision.redrawn
+    return {
+        "chosen_again": shares[decision.chosen.release.name],
+        "as_good": {row.release.name: shares[row.release.name] for row in decision.as_good},
+    }
 
 
 def print_places(out: Path) -> None:
@@ -133,6 +149,7 @@ def words(outcome: Outcome, analysis: Analysis) -> list[str]:
         *_unique(analysis),
         *_left_out(outcome, analysis),
         *kept_told_words(outcome),
+        *choice_words(outcome.decision),
         *_alone(outcome, analysis),
         *_diverse(outcome),
         model_words(right[0], right[1], right[2], kept, judged(outcome.table)),
@@ -180,6 +197,24 @@ def kept_told_words(outcome: Outcome) -> list[str]:
             f"{table.sensitive}, too. Ask for less with --max-told, or a larger --caution."
         )
     return found
+
+
+def choice_words(decision: Decision) -> list[str]:
+    """How often other people would have led to the same choice, and what is as good."""
+    if decision.by != VALUE.name:
+        return []
+    shares, rivals = decision.redrawn, decision.as_good
+    found = (
+        "With other people drawn to choose by, the same release would be chosen in "
+        f"{percent(shares[decision.chosen.release.name], 0)} of cases."
+    )
+    if not rivals:
+        return [f"{found} No other is as good."]
+    some = [f"{r.release.name!r} ({percent(shares[r.release.name], 0)})" for r in rivals]
+    return [
+        f"{found} Not shown to be worth more or less: {some_names(some, AS_GOOD)}; take one with "
+        "--choose-release NAME."
+    ]
 
 
 def model_words(right: float, whole: float, guess: float, kept: float, judged: str) -> str:
