@@ -196,7 +196,7 @@ def test_a_forged_folder_does_not_pass(intact):
 @pytest.mark.parametrize(
     ("check", "way", "what"),
     [
-        ("wrong_form", crafted.rewrite, "the same rows in other bytes"),
+        ("RowsInMemory.wrong_form", crafted.rewrite, "the same rows in other bytes"),
         ("_strange_files", crafted.add_file, "another file"),
         ("_wrong_hashes", crafted.spoil, "a byte of a file"),
         ("is_in_one_form", crafted.respell, "the manifest in other bytes"),

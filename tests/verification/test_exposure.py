@@ -22,7 +22,8 @@ from tamis.release import Recipe, Release
 from tamis.require.containment import ContainmentAnonymity
 from tamis.require.k import KAnonymity
 from tamis.unique_counts import shown_alike, shown_from
-from tamis.verification.checks import recounted, wrong_exposure
+from tamis.verification import checks
+from tamis.verification.checks import Counts, count_alone, recounted
 from tamis.verification.claims import exposure_words
 
 VALUES: dict[str, list[Any]] = {"equal": ["a", "b", None], "containment": [0, 1]}
@@ -114,6 +115,13 @@ def content(release: Release, people: Any = None) -> dict[str, Any]:
             }
         ],
     }
+
+
+def wrong_exposure(frame: pl.DataFrame, content: dict[str, Any], people: Any = None) -> str:
+    def count(columns: list[str], kind: str, in_people: bool) -> Counts:
+        return count_alone(frame, columns, kind, "label", people if in_people else None)
+
+    return checks.wrong_exposure(count, content, people is not None)
 
 
 ROWS = [(("a", "b", "a", "yes"), 0), (("a", "b", "b", "yes"), 0), (("b", "b", "a", "no"), 1)]

@@ -105,7 +105,7 @@ def test_only_plain_files_are_opened(copy: Copy, tmp_path: Path, name: str, kind
 def test_a_file_whose_hash_fails_is_not_parsed(copy: Copy, monkeypatch: pytest.MonkeyPatch):
     folder = copy(private=False)
     (folder / "release.csv").write_text("=cmd()\n")
-    monkeypatch.setattr("tamis.verification.verify.read_cells", None)
+    monkeypatch.setattr("tamis.verification.written_rows.read_cells", None)
     with pytest.raises(CannotMeet, match="SHA-256"):
         verify(folder)
 
@@ -144,7 +144,7 @@ def test_panics_of_polars_are_answers_too(copy: Copy, monkeypatch: pytest.Monkey
     def panic(*_: object, **__: object) -> None:
         raise pl.exceptions.PanicException("out of bounds")
 
-    for name in ("tamis.table_file.pl.read_csv", "tamis.verification.verify.measure"):
+    for name in ("tamis.table_file.pl.read_csv", "tamis.verification.written_rows.measure"):
         with monkeypatch.context() as patch:
             patch.setattr(name, panic)
             with pytest.raises(CannotMeet, match="PanicException"):

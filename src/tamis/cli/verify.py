@@ -11,9 +11,8 @@ import click
 from tamis.cli.options import command
 
 if TYPE_CHECKING:
-    from tamis.rows import EngineName, EngineOptions
+    from tamis.rows import EngineOptions
     from tamis.table import Table
-    from tamis.verification.verify import Verified
 
 
 @command("verify")
@@ -33,10 +32,12 @@ def verify(
     """
     from tamis.cli import printable
     from tamis.cli.terminal import console, print_json
+    from tamis.verification.verify import verify as verify_folder
 
     known = population is not None and Path(folder).is_dir()
     register = _register(Path(folder), str(population), missing) if known else None
-    found = _verified(Path(folder), engine, quiet or as_json, register)
+    silent = quiet or as_json
+    found = verify_folder(folder, register, engine=engine, say=None if silent else _say)
     counted = [c.name for c in found.checks if not c.uncounted]
     if as_json:
         claimed = {name: found.manifest.get(name) for name in ("promises", "exposure")}
@@ -79,37 +80,5 @@ def _register(folder: Path, path: str, missing: tuple[str, ...]) -> Table:
     return replace(found, roles=Roles(identifiers=tuple(person) if whole else ()))
 
 
-def _verified(
-    folder: Path, options: EngineOptions, silent: bool, register: Table | None
-) -> Verified:
-    from tamis.verification.verify import verify as check
-
-    if register is not None:
-        return check(folder, register)
-    name, why = _engine_for(folder, options)
-    if name == "memory":
-        return check(folder)
-    if why and not silent:
-        click.echo(why, err=True)
-    from tamis.rows import running
-    from tamis.scale.verifying import verify_large
-
-    with running(options, name) as engine:
-        return verify_large(folder, engine)
-
-
-def _engine_for(folder: Path, options: EngineOptions) -> tuple[EngineName, str]:
-    """What counts the rows, and a line that says why where it was not asked for."""
-    from tamis.rows import chosen_engine
-    from tamis.verification.layout import NAME, RELEASE, read_json
-
-    file = next((f for n in ("csv", "parquet") if (f := folder / RELEASE[n]).is_file()), None)
-    if options.engine != "auto" or file is None:
-        return ("memory" if options.engine == "auto" else options.engine), ""
-    name, why = chosen_engine(str(file))
-    if name == "memory":
-        return name, why
-    from tamis.scale.verifying import other_engine
-
-    other = other_engine(read_json(folder / NAME))
-    return other, why.replace(name, other).replace("the table", file.name)
+def _say(why: str) -> None:
+    click.echo(why, err=True)

@@ -110,7 +110,6 @@ def unverified_by_engines(content: Mapping[str, Any]) -> str:
     reasons = {
         "sparse files": content["file"]["format"] not in ("csv", "parquet"),
         "promises other than k-anonymity": promised - {"k_anonymity"},
-        "synthetic rows": "budget" in content,
         "questions and codes": said & {"codes", "question"},
         "claims about who is present": "presence" in content,
     }

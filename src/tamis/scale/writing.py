@@ -23,13 +23,11 @@ from tamis.publication.bundle import recipe, write_private, write_shared, writte
 from tamis.publication.manifest import Bound, ReleaseFile, manifest, with_bounds
 from tamis.publication.report import AGAIN, summarise
 from tamis.require.counts import ClassCounts
-from tamis.rows import estimated_bytes, free_memory
+from tamis.rows import EngineOptions, estimated_bytes, free_memory
 from tamis.rows.counts import ReleasedRows, count_cells
-from tamis.rows.engines import DuckDB, Engine, Polars
 from tamis.rows.large_table import HASH, LargeTable, content_text
 from tamis.scale.coarse import plain_kind
 from tamis.scale.search import LargeOutcome
-from tamis.scale.verifying import other_engine, verify_large
 from tamis.table_file import Format, write_parts
 from tamis.unique_counts import ExposureFacts
 from tamis.verification.claims import not_promised
@@ -41,7 +39,7 @@ from tamis.verification.layout import (
     SECRETS,
 )
 from tamis.verification.secret_groups import numbered_secrets
-from tamis.verification.verify import verify
+from tamis.verification.verify import other_engine, verify
 
 PERSON, KEY = "person", "key"
 _DIGITS = 14
@@ -70,27 +68,13 @@ def publish_large(
         file = draft / RELEASE[format]
         shape = FileShape.of(found, format)
         _write_rows(found, shape, file, private)
-        with _another(found.large.engine) as other:
-            describe(found, analysis, draft, file, shape, dict(origin or {}), date, other)
-            verify_large(draft, other)
+        other = other_engine({"engine": {"counted": {"by": found.large.engine.name}}})
+        describe(found, analysis, draft, file, shape, dict(origin or {}), date, other)
+        verify(draft, engine=EngineOptions(other, scratch=str(found.large.engine.scratch)))
         free = free_memory()
         if free is None or estimated_bytes(str(file)) <= free / 2:
-            verify(draft)  # in memory too, by code that shares nothing with engines
+            verify(draft, engine="memory")  # by code that shares nothing with engines, too
     return out
-
-
-@contextmanager
-def _another(writer: Engine) -> Iterator[Engine]:
-    """Another engine than the one that wrote."""
-    scratch = writer.scratch / "again"
-    scratch.mkdir()
-    polars = other_engine({"engine": {"counted": {"by": writer.name}}}) == "polars"
-    engine = Polars(scratch) if polars else DuckDB(scratch)
-    try:
-        with engine.trouble():
-            yield engine
-    finally:
-        engine.close()
 
 
 def _dense_format(found: LargeOutcome) -> Format:
@@ -238,7 +222,7 @@ def describe(
     shape: FileShape,
     origin: dict[str, Any],
     date: str,
-    other: Engine,
+    other: str,
 ) -> None:
     """Write the manifest and both reports, from the sample and from what was counted on all rows.
 
@@ -246,7 +230,7 @@ def describe(
     """
     outcome, large, known = found.outcome, found.large, sorted(found.promise.columns)
     content = _manifest(found, analysis, file, shape, date)
-    content["engine"] = _engines(found, other.name)
+    content["engine"] = _engines(found, other)
     risks, diverse = stated_groups(
         outcome.settings, large, known, found.measured, dict(found.beyond_k)
     )

@@ -3,6 +3,8 @@
 ::
 
     verify          `tamis.verify`: every check of a folder
+    written_rows    the few questions that checks ask of its rows, answered in memory
+    behind_engine   the same answered by an engine, for files beyond memory
     layout          what the folder contains, by name, and what is checked of it, in words
     shape           what a manifest may contain, at every depth, and what its parts contradict
     value_shapes    the tests and records of values that this is made of

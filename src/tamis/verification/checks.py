@@ -231,24 +231,13 @@ Count = Callable[[list[str], str, bool], Counts]
 """Counts over the columns that attackers may know and by their kind, in rows or (true) people."""
 
 
-def wrong_exposure(frame: pl.DataFrame, content: dict[str, Any], people: PeopleLike = None) -> str:
+def wrong_exposure(count: Count, content: dict[str, Any], with_people: bool) -> str:
     """What is wrong in a manifest's exposure; empty where everything is right.
 
     Where people have several rows, the file does not say whose row is whose. Figures about rows
-    are counted; figures about people are counted where `people` has the person of each row, and
-    can otherwise only be compared with the rows.
+    are counted; figures about people are counted where these are known, and can otherwise only be
+    compared with the rows.
     """
-
-    def count(columns: list[str], kind: str, in_people: bool) -> Counts:
-        who = people if in_people else None
-        total = People.named(who, frame.height).count
-        return recounted(frame, columns, kind, target_column(content)["name"], who), total
-
-    return wrong_exposure_by(count, content, people is not None)
-
-
-def wrong_exposure_by(count: Count, content: dict[str, Any], with_people: bool) -> str:
-    """The same by whatever counts the rows, and the people where these are known."""
     said = content.get("exposure")
     if said is None:
         lacks = content.get("budget") is None
@@ -351,6 +340,14 @@ def _wrong_people(said: dict[str, Any], in_rows: dict[str, Any]) -> str:
         if value is not None and not 0 <= value <= in_rows[part][name]:
             return f"{name} of {part.replace('_', ' ')} is larger for people than for rows"
     return ""
+
+
+def count_alone(
+    frame: pl.DataFrame, known: list[str], kind: str, target: str, people: PeopleLike = None
+) -> Counts:
+    """Who is unique among some rows, and the number of all, of rows or of the people they have."""
+    figures = recounted(frame, known, kind, target, people)
+    return figures, People.named(people, frame.height).count
 
 
 def recounted(

@@ -145,20 +145,14 @@ def kept_people(folder: Path, frame: pl.DataFrame, content: dict[str, Any]) -> P
     return People.named(read_numbers(folder / PRIVATE / PEOPLE, frame.height), frame.height)
 
 
-def wrong_people(folder: Path, frame: pl.DataFrame, content: dict[str, Any]) -> str:
-    """What is wrong with the people that a manifest counts; empty where nothing is.
-
-    Without the private part, people cannot be counted, only that they are no more than the rows.
-    """
-    people = kept_people(folder, frame, content)
-    count = None if people is None else lambda entry: measure(entry, frame, people)
-    return wrong_people_by(count, folder, content)
-
-
-def wrong_people_by(
+def wrong_people(
     count: Callable[[dict[str, Any]], int] | None, folder: Path, content: dict[str, Any]
 ) -> str:
-    """The same by whatever counts the people of a promise; `None` where they are not known."""
+    """What is wrong with the people that a manifest counts; empty where nothing is.
+
+    `count` counts those of a promise; it is `None` where people are not known, without the private
+    part. Then they cannot be counted, only that they are no more than the rows.
+    """
     for entry in content["promises"]:
         said, rows = entry["measured"], entry.get("rows_measured", entry["measured"])
         if not entry["at_least"] <= said <= rows:

@@ -10,7 +10,6 @@ file (0 is missing, and larger values have larger numbers), and the recipe says 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -32,7 +31,6 @@ from tamis.stated import (
 from tamis.table import bare, only
 from tamis.verification.checks import as_stored, target_column
 from tamis.verification.layout import PRIVATE, RECIPE, SECRETS, is_folder, read_json
-from tamis.verification.people import kept_people, read_numbers
 
 Secrets = NDArray[np.int64]
 """The sensitive value of each row, by number: 0 is missing, larger values have larger numbers."""
@@ -144,33 +142,13 @@ def with_measures(
     return found
 
 
-def wrong_secret_groups(folder: Path, frame: pl.DataFrame, content: dict[str, Any]) -> str:
-    """What does not hold for people alike, as the manifest and the holder's recipe state it."""
-    people = kept_people(folder, frame, content)
-    target = target_column(content)
-
-    @cache
-    def of_target() -> Secrets:
-        cells = frame.get_column(target["name"])
-        return numbered_secrets(cells.cast(pl.Float64) if target["kind"] == "number" else cells)
-
-    @cache
-    def of_holder() -> Secrets:
-        return read_numbers(folder / PRIVATE / SECRETS, frame.height)
-
-    return wrong_secret_groups_by(
-        lambda entry: measured_entry(entry, frame, of_target(), people),
-        lambda entry: measured_entry(entry, frame, of_holder(), people),
-        folder,
-        content,
-        people is not None,
-    )
-
-
-def wrong_secret_groups_by(
+def wrong_secret_groups(
     public: Reached, private: Reached, folder: Path, content: dict[str, Any], with_people: bool
 ) -> str:
-    """The same by whatever counts what values of the target, or the holder's secrets, reach."""
+    """What does not hold for people alike, as the manifest and the holder's recipe state it.
+
+    `public` counts what values of the target reach, and `private` the holder's secrets.
+    """
     target = target_column(content)["name"]
     for entry in content.get("diversity", []):
         if entry.get("column", target) != target:

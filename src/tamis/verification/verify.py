@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from math import fsum
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import polars as pl
 
 from tamis.catalogue.methods import RECORDED
 from tamis.errors import CannotMeet, InputError, listed, plural
-from tamis.formulas import undone
 from tamis.notebook import in_short
-from tamis.read.keys import identifying_columns
+from tamis.rows import EngineName, EngineOptions, chosen_engine, running
+from tamis.rows.memory_only import unverified_by_engines
 from tamis.stated import sentence
-from tamis.table import Table, bare
-from tamis.table_file import read_cells
-from tamis.verification.checks import measure, wrong_exposure, wrong_known
+from tamis.table import Table
+from tamis.verification.checks import wrong_exposure, wrong_known
 from tamis.verification.claims import (
     NOT_CHECKED,
     budget_claim,
@@ -27,14 +27,6 @@ from tamis.verification.claims import (
     counted_claims,
     only_stated,
     possible_not_promised,
-)
-from tamis.verification.form import (
-    with_types,
-    wrong_dictionary,
-    wrong_form,
-    wrong_ladders,
-    wrong_rows,
-    wrong_schema,
 )
 from tamis.verification.layout import (
     CHECK_WORDS,
@@ -48,25 +40,23 @@ from tamis.verification.layout import (
     read_json,
     strangers,
 )
-from tamis.verification.people import (
-    kept_people,
-    rows_stated,
-    wrong_left_out,
-    wrong_names,
-    wrong_people,
-)
-from tamis.verification.presence import Recounted, check_claimed_columns, recounted_presence
+from tamis.verification.people import rows_stated, wrong_left_out, wrong_names, wrong_people
+from tamis.verification.presence import Recounted, check_claimed_columns
 from tamis.verification.secret_groups import wrong_secret_groups
 from tamis.verification.shape import contradiction, wrong_shape
 from tamis.verification.value_shapes import is_finite_number
+from tamis.verification.written_rows import (
+    RowsInMemory,
+    WrittenRows,
+    open_columns,
+    stated_columns,
+)
 
 ROUNDING = 1e-9
 MOST_EPSILON = 500.0
 """Beyond this the promised factor means nothing: any table would satisfy it."""
 PRESENCE = "delta-presence"
 """The check that takes a register."""
-RANGED = ("number", "feature")
-"""Columns whose public bounds are a range; of others, every possible value is listed."""
 
 
 @dataclass(frozen=True)
@@ -132,7 +122,17 @@ class Verified:
         return counted_alone(self.manifest, self.private)
 
 
-def verify(folder: str | Path, population: Table | pl.DataFrame | None = None) -> Verified:
+ReadRows = Callable[[dict[str, Any]], WrittenRows]
+"""Gives the rows of a published folder with that manifest."""
+
+
+def verify(
+    folder: str | Path,
+    population: Table | pl.DataFrame | None = None,
+    *,
+    engine: EngineName | EngineOptions = "auto",
+    say: Callable[[str], None] | None = None,
+) -> Verified:
     """Check a published folder by code that did not make it.
 
     Parameters
@@ -142,19 +142,70 @@ def verify(folder: str | Path, population: Table | pl.DataFrame | None = None) -
     population : Table or polars frame, optional
         The register of everybody that the table was drawn from, where the manifest makes a claim
         about who is in it; without one, that claim is not counted again.
+    engine : {"memory", "auto", "polars", "duckdb", "spark"} or EngineOptions
+        What counts the rows; "auto" is memory where they fit, else another engine than wrote them.
+        In a register, people are counted in memory.
+    say : callable, optional
+        Called with a line that says why an engine counts that was not asked for.
 
     Returns
     -------
     Verified
         `CannotMeet` names everything that does not hold.
     """
+    place = Path(folder)
     register = Table(population) if isinstance(population, pl.DataFrame) else population
-    if register is not None and Path(folder).is_dir():
-        check_claimed_columns(read_json(Path(folder) / NAME), register)
-    return verify_by(Path(folder), partial(RowsInMemory, register=register))
+    if register is not None and place.is_dir():
+        check_claimed_columns(read_json(place / NAME), register)
+    options = EngineOptions(engine) if isinstance(engine, str) else engine
+    with ExitStack() as engines:
+
+        def read(content: dict[str, Any]) -> WrittenRows:
+            name, why = counting_engine(place, content, options)
+            if register is not None or name == "memory":
+                return RowsInMemory(place, content, register=register)
+            from tamis.verification.behind_engine import RowsBehindEngine
+
+            if why and say is not None:
+                say(why)
+            started = engines.enter_context(running(options, name))
+            return RowsBehindEngine(started, place, content)
+
+        return _verify_by(place, read)
 
 
-def verify_by(folder: Path, read: ReadRows) -> Verified:
+def counting_engine(
+    folder: Path, content: dict[str, Any], options: EngineOptions
+) -> tuple[EngineName, str]:
+    """What counts the rows of a folder, and a line that says why where it was not asked for.
+
+    What engines do not count is read into memory.
+    """
+    if options.engine != "auto":
+        return options.engine, ""
+    if unverified_by_engines(content):
+        return "memory", ""
+    file = folder / content["file"]["name"]
+    name, why = chosen_engine(str(file))
+    if name == "memory":
+        return name, why
+    other = other_engine(content)
+    return other, why.replace(name, other).replace("the table", file.name)
+
+
+def other_engine(content: dict[str, Any]) -> EngineName:
+    """The engine to verify with: DuckDB, or polars where DuckDB wrote.
+
+    >>> other_engine({"engine": {"counted": {"by": "duckdb"}}}), other_engine({})
+    ('polars', 'duckdb')
+    """
+    engine = content.get("engine")
+    counted = engine.get("counted") if isinstance(engine, dict) else None
+    writer = counted.get("by") if isinstance(counted, dict) else None
+    return "polars" if writer in ("duckdb", "spark") else "duckdb"
+
+
+def _verify_by(folder: Path, read: ReadRows) -> Verified:
     """Check a published folder, whose rows are read by `read`.
 
     They are looked at only where the manifest is one, and the files are those it names.
@@ -202,7 +253,7 @@ def _all_checks(folder: Path, content: dict[str, Any], read: ReadRows) -> Iterat
 
 def _cell_checks(read: ReadRows, folder: Path, content: dict[str, Any]) -> Iterator[Check]:
     try:
-        rows = read(folder, content)
+        rows = read(content)
     except CannotMeet as error:
         yield Check("schema", str(error))
         return
@@ -211,114 +262,22 @@ def _cell_checks(read: ReadRows, folder: Path, content: dict[str, Any]) -> Itera
     if not schema.holds:
         return
     for entry in content["promises"]:
-        look = partial(wrong_promise_by, rows.count_alike, entry)
+        look = partial(_wrong_promise, rows, entry)
         yield look_at(str(entry["key"]), look)
     yield look_at("form", rows.wrong_form)
     yield look_at("codes", rows.wrong_codes)
     yield look_at("method", lambda: _wrong_method(content))
     yield look_at("not_promised", lambda: wrong_not_promised(content))
     yield look_at("ladders", rows.wrong_ladders)
-    yield look_at("people", rows.wrong_people)
+    yield look_at("people", lambda: _wrong_people(rows, folder, content))
     left = content["file"]["rows"]  # as many as were read, or the schema is wrong
     yield look_at("suppressed", lambda: wrong_left_out(folder, left, content))
-    yield look_at("diversity", rows.wrong_groups)
-    yield look_at("exposure", rows.wrong_exposure)
+    yield look_at("diversity", lambda: _wrong_groups(rows, folder, content))
+    yield look_at("exposure", lambda: wrong_exposure(rows.count_alone, content, rows.has_people()))
     if "presence" in content:
         yield _presence_check(rows)
-    yield look_at("budget", rows.wrong_budget)
+    yield look_at("budget", lambda: _wrong_budget(content) or rows.outside_bounds())
     yield _identifier_check(rows, folder, content)
-
-
-class WrittenRows(Protocol):
-    """The rows of a published file, wherever they are: what is asked of them to check a folder.
-
-    Each question gives what is wrong, in words, or nothing; the schema is asked for first.
-    """
-
-    def wrong_schema(self) -> str: ...
-
-    def wrong_form(self) -> str: ...
-
-    def wrong_codes(self) -> str: ...
-
-    def wrong_ladders(self) -> str: ...
-
-    def wrong_people(self) -> str: ...
-
-    def wrong_groups(self) -> str: ...
-
-    def wrong_exposure(self) -> str: ...
-
-    def wrong_budget(self) -> str: ...
-
-    def count_alike(self, entry: dict[str, Any]) -> int:
-        """The smallest group of rows that a promise is about."""
-
-    def recount_presence(self) -> Recounted:
-        """Who of a register is in the table."""
-
-    def identifying(self, among: list[str]) -> dict[str, str]:
-        """The columns among some that look like identifiers, and why."""
-
-
-class RowsInMemory:
-    """The rows of a published file, read whole."""
-
-    def __init__(
-        self, folder: Path, content: dict[str, Any], *, register: Table | None = None
-    ) -> None:
-        self.folder, self.content, self.register = folder, content, register
-        self.path = folder / content["file"]["name"]
-        self.raw = read_cells(self.path, content)
-
-    @cached_property
-    def frame(self) -> pl.DataFrame:
-        """The cells without what guards them from spreadsheets."""
-        return undone(self.raw) if self.content["file"]["format"] == "csv" else self.raw
-
-    @cached_property
-    def mixed(self) -> pl.DataFrame:
-        """Rows in no order: in that of the file, some columns would ascend as row numbers do."""
-        return with_types(self.frame, self.content).sample(fraction=1.0, shuffle=True, seed=0)
-
-    def wrong_schema(self) -> str:
-        return wrong_rows(self.raw.height, self.content) or wrong_schema(self.raw, self.content)
-
-    def wrong_form(self) -> str:
-        return wrong_form(self.path, self.raw, self.content)
-
-    def wrong_codes(self) -> str:
-        return wrong_dictionary(with_types(self.frame, self.content), self.content)
-
-    def wrong_ladders(self) -> str:
-        return wrong_ladders(self.frame, self.content)
-
-    def wrong_people(self) -> str:
-        return wrong_people(self.folder, self.frame, self.content)
-
-    def wrong_groups(self) -> str:
-        return wrong_secret_groups(self.folder, self.frame, self.content)
-
-    def wrong_exposure(self) -> str:
-        people = kept_people(self.folder, self.frame, self.content)
-        return wrong_exposure(self.frame, self.content, people)
-
-    def wrong_budget(self) -> str:
-        return _wrong_budget(self.frame, self.content)
-
-    def count_alike(self, entry: dict[str, Any]) -> int:
-        return measure(entry, self.frame)
-
-    def recount_presence(self) -> Recounted:
-        return recounted_presence(self.folder, self.frame, self.content, self.register)
-
-    def identifying(self, among: list[str]) -> dict[str, str]:
-        found = identifying_columns(self.mixed, among=among)
-        return {name: finding.why for name, finding in found.items()}
-
-
-ReadRows = Callable[[Path, dict[str, Any]], WrittenRows]
-"""Gives the rows of a published folder with that manifest."""
 
 
 def look_at(name: str, look: Callable[[], str]) -> Check:
@@ -385,14 +344,14 @@ def _wrong_method(content: dict[str, Any]) -> str:
     return ""
 
 
-def wrong_promise_by(count: Callable[[dict[str, Any]], int], entry: dict[str, Any]) -> str:
-    """What is wrong with a promise, by whatever counts the rows that are alike."""
+def _wrong_promise(rows: WrittenRows, entry: dict[str, Any]) -> str:
+    """What is wrong with a promise about rows that are alike."""
     if entry["key"] not in ("k_anonymity", "containment_anonymity"):
         return f"the promise {entry['key']!r} is not one that can be checked"
     key, least = entry["key"], entry["at_least"]
     if entry.get("absences") and key != "containment_anonymity":
         return f"{key} covers every absence, but the manifest names some"
-    value = count(entry)
+    value = rows.count_alike(entry, in_people=False)
     if value < least:
         return f"{key} is {value}, below the promised {least}"
     if value != (said := rows_stated(entry)):
@@ -402,7 +361,18 @@ def wrong_promise_by(count: Callable[[dict[str, Any]], int], entry: dict[str, An
     return ""
 
 
-def _wrong_budget(frame: pl.DataFrame, content: dict[str, Any]) -> str:
+def _wrong_people(rows: WrittenRows, folder: Path, content: dict[str, Any]) -> str:
+    count = partial(rows.count_alike, in_people=True) if rows.has_people() else None
+    return wrong_people(count, folder, content)
+
+
+def _wrong_groups(rows: WrittenRows, folder: Path, content: dict[str, Any]) -> str:
+    by_target, by_secret = rows.reached_by_target, rows.reached_by_secret
+    return wrong_secret_groups(by_target, by_secret, folder, content, rows.has_people())
+
+
+def _wrong_budget(content: dict[str, Any]) -> str:
+    """What is wrong with the figures of a privacy budget; empty where there is none."""
     budget = content.get("budget")
     if budget is None:
         return ""
@@ -419,22 +389,7 @@ def _wrong_budget(frame: pl.DataFrame, content: dict[str, Any]) -> str:
     if budget.get("guarantee", True) is not True:
         return "the manifest itself says that differential privacy does not hold"
     budget_claim(budget)  # fails where something that its words need is missing
-    ranged = {c["name"] for c in content["columns"] if (c["kind"], c["role"]) == RANGED}
-    for name, bound in budget.get("bounds", {}).items():
-        if not _within(bare(frame[name]).drop_nulls(), bound, name in ranged):
-            return f"column {name!r} has values outside its public bounds"
     return ""
-
-
-def _within(cells: pl.Series, bound: list[Any], ranged: bool) -> bool:
-    if ranged:
-        low, high = bound
-        if not (is_finite_number(low) and is_finite_number(high) and low <= high):
-            raise ValueError("no range")
-        return bool(cells.cast(pl.Float64).is_between(low, high).all())
-    # Booleans are written as true and false in both JSON and csv.
-    allowed = [str(v).lower() if isinstance(v, bool) else str(v) for v in bound]
-    return bool(cells.cast(pl.String).is_in(allowed).all())
 
 
 def _identifier_check(rows: WrittenRows, folder: Path, content: dict[str, Any]) -> Check:
@@ -449,11 +404,6 @@ def _identifier_check(rows: WrittenRows, folder: Path, content: dict[str, Any]) 
     return replace(look_at("identifiers", look), doubts=doubts)
 
 
-def stated_columns(content: dict[str, Any]) -> list[str]:
-    """The features that the holder says to be ordinary, or known to attackers."""
-    return [c["name"] for c in content["columns"] if c["stated"] and c["role"] == "feature"]
-
-
 def doubts_about(like: Mapping[str, str]) -> tuple[str, ...]:
     """What rests on the publisher's word, of stated columns that look like identifiers.
 
@@ -464,19 +414,6 @@ def doubts_about(like: Mapping[str, str]) -> tuple[str, ...]:
         f"column {name!r} ({why}) is ordinary, or known to attackers anyway."
         for name, why in like.items()
     )
-
-
-def open_columns(content: dict[str, Any]) -> list[str]:
-    """The columns that the holder did not say to have looked at.
-
-    Synthetic or altered numbers differ in every row by nature.
-    """
-    drawn = RECORDED[content["method"]["name"]].numbers_at_random
-    return [
-        c["name"]
-        for c in content["columns"]
-        if not c["stated"] and not (drawn and c["kind"] == "number")
-    ]
 
 
 def wrong_identifiers(folder: Path, like: Mapping[str, str], content: dict[str, Any]) -> str:

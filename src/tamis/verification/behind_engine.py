@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -25,7 +25,6 @@ from tamis.formulas import undone
 from tamis.read.identifiers import content_of
 from tamis.read.keys import LEAST, NEARLY, NEARLY_TEXTS, UNIQUE
 from tamis.read.names import named_by_header
-from tamis.rows import EngineName
 from tamis.rows.counts import (
     ALL,
     ROWS,
@@ -43,7 +42,7 @@ from tamis.rows.engines import BATCH, Engine, Frame
 from tamis.rows.memory_only import unverified_by_engines
 from tamis.stated import STATED, SecretGroup, reached_by_groups, worst_figure
 from tamis.table_file import raw_parts
-from tamis.verification.checks import Counts, target_column, wrong_exposure_by
+from tamis.verification.checks import Counts, target_column
 from tamis.verification.form import (
     BOUNDS,
     with_types,
@@ -59,37 +58,13 @@ from tamis.verification.layout import (
     SECRETS,
     is_folder,
 )
-from tamis.verification.people import DIGITS, wrong_people_by
+from tamis.verification.people import DIGITS
 from tamis.verification.presence import Recounted
-from tamis.verification.secret_groups import (
-    check_columns,
-    private_entries,
-    wrong_secret_groups_by,
-)
-from tamis.verification.verify import Verified, open_columns, stated_columns, verify_by
+from tamis.verification.secret_groups import check_columns, private_entries
+from tamis.verification.written_rows import open_columns, outside_bounds, stated_columns
 
 SECRET = "secret"
 """A column that is added: the sensitive values."""
-
-
-def verify_large(folder: str | Path, engine: Engine) -> Verified:
-    """Check a published folder of any size, csv or parquet, best by another engine than wrote it.
-
-    `CannotMeet` names everything that does not hold.
-    """
-    return verify_by(Path(folder), partial(RowsBehindEngine, engine))
-
-
-def other_engine(content: dict[str, Any]) -> EngineName:
-    """The engine to verify with: DuckDB, or polars where DuckDB wrote.
-
-    >>> other_engine({"engine": {"counted": {"by": "duckdb"}}}), other_engine({})
-    ('polars', 'duckdb')
-    """
-    engine = content.get("engine")
-    counted = engine.get("counted") if isinstance(engine, dict) else None
-    writer = counted.get("by") if isinstance(counted, dict) else None
-    return "polars" if writer in ("duckdb", "spark") else "duckdb"
 
 
 class RowsBehindEngine:
@@ -129,26 +104,53 @@ class RowsBehindEngine:
         """None are stated, or the schema was wrong."""
         return ""
 
-    wrong_budget = wrong_codes
-
     def wrong_ladders(self) -> str:
         """Each part was looked at when it was read."""
         return ""
 
+    outside_bounds = wrong_ladders
+
     def recount_presence(self) -> Recounted:
         raise CannotMeet("who is present is counted in memory only; pass --engine memory")
 
-    def count_alike(self, entry: dict[str, Any]) -> int:
-        return self.rows.reached(entry["columns"], in_people=False)
+    def has_people(self) -> bool:
+        return bool(self.rows.who)
 
-    def wrong_people(self) -> str:
-        return _wrong_people(self.rows, self.folder, self.content)
+    def count_alike(self, entry: dict[str, Any], in_people: bool) -> int:
+        return self.rows.reached(entry["columns"], in_people)
 
-    def wrong_groups(self) -> str:
-        return _wrong_groups(self.rows, self.folder, self.content, self.secret_column)
+    def count_alone(self, columns: list[str], kind: str, in_people: bool) -> Counts:
+        if kind != "equal":
+            raise CannotMeet("anonymity by containment is counted in memory only")
+        return self.rows.counts(columns, in_people)
 
-    def wrong_exposure(self) -> str:
-        return _wrong_exposure(self.rows, self.content)
+    def reached_by_target(self, entry: dict[str, Any]) -> float:
+        target = target_column(self.content)
+        cells = nw.col(self.rows.columns[target["name"]])
+        return self._reached(cells.cast(nw.Float64) if target["kind"] == "number" else cells, entry)
+
+    def reached_by_secret(self, entry: dict[str, Any]) -> float:
+        number = nw.col(self.secret_column or "")
+        return self._reached(nw.when(number > 0).then(number), entry)  # 0 is missing
+
+    def _reached(self, secret: nw.Expr, entry: dict[str, Any]) -> float:
+        """What the rows reach of what an entry asks for."""
+        rows = self.rows
+        check_columns(entry, rows.columns)
+        columns = rows.named(entry["columns"])
+        of_risks = STATED[entry["key"]].of_risks
+        if of_risks == "largest":
+            return 1 / rows.reached(entry["columns"], in_people=True)
+        if of_risks == "mean":
+            return counted_average_risk(rows.engine, rows.cells, columns, rows.who)
+        frame = rows.frame.with_columns(nw.lit(1).alias(ALL), secret.alias(SECRET))
+        cells = count_cells(frame, [ALL, *columns, SECRET, *rows.who])
+        counts = sensitive_counts(
+            rows.engine, rows.engine.hold(cells), [ALL, *columns], SECRET, rows.who, number=True
+        )
+        usual = dict(zip(_numbers(counts), counts.values[ROWS].to_list()))
+        parts = [reached_by_groups(entry, part, usual) for part in _parts(counts)]
+        return worst_figure(entry, parts)
 
     def identifying(self, among: list[str]) -> dict[str, str]:
         """By what values look like, as the parts showed, or by hardly any value in two rows."""
@@ -185,13 +187,16 @@ class RowsBehindEngine:
         """The cells and the numbers beside them; an error at the first part that is wrong."""
         for raw in raw_parts(self.path, self.format, BATCH):
             frame = undone(raw) if self.format == "csv" else raw
-            if wrong := wrong_schema(raw, self.content) or wrong_ladders(frame, self.content):
+            if wrong := wrong_schema(raw, self.content) or self._wrong_cells(frame):
                 raise CannotMeet(wrong)
             self._look_at(frame)
             columns = [s.alias(f"c{i}") for i, s in enumerate(frame.get_columns())]
             for numbers in beside:
                 columns.append(numbers.of_next(frame.height).alias(f"c{len(columns)}"))
             yield pl.DataFrame(columns)
+
+    def _wrong_cells(self, frame: pl.DataFrame) -> str:
+        return wrong_ladders(frame, self.content) or outside_bounds(frame, self.content)
 
     def _look_at(self, frame: pl.DataFrame) -> None:
         """Look for addresses, names and the like in some rows."""
@@ -225,22 +230,6 @@ class _Numbers:
             raise CannotMeet(f"{self.name} has more lines than the file has rows")
 
 
-def _wrong_people(rows: ReleasedRows, folder: Path, content: dict[str, Any]) -> str:
-    def count(entry: dict[str, Any]) -> int:
-        return rows.reached(entry["columns"], in_people=True)
-
-    return wrong_people_by(count if rows.who else None, folder, content)
-
-
-def _wrong_exposure(rows: ReleasedRows, content: dict[str, Any]) -> str:
-    def count(columns: list[str], kind: str, in_people: bool) -> Counts:
-        if kind != "equal":
-            raise CannotMeet("anonymity by containment is counted in memory only")
-        return rows.counts(columns, in_people)
-
-    return wrong_exposure_by(count, content, bool(rows.who))
-
-
 def _hardly_repeats(rows: ReleasedRows, name: str, nearly: float) -> bool:
     """Whether nearly every value of a column is in one row alone."""
     present = rows.cells.filter(~nw.col(rows.columns[name]).is_null())
@@ -253,44 +242,6 @@ def _whole(rows: ReleasedRows, name: str) -> bool:
     """Whether all numbers of a column, which may be texts, are whole."""
     number = nw.col(rows.columns[name]).cast(nw.Float64)
     return not count_rows(rows.engine, rows.cells.filter(number != number.floor()))
-
-
-def _wrong_groups(
-    rows: ReleasedRows, folder: Path, content: dict[str, Any], secrets: str | None
-) -> str:
-    """What does not hold for people alike; `secrets` is the column of the holder's numbers."""
-    target = target_column(content)
-    public = nw.col(rows.columns[target["name"]])
-    if target["kind"] == "number":
-        public = public.cast(nw.Float64)
-    number = nw.col(secrets or "")
-    hidden = nw.when(number > 0).then(number)  # 0 is missing
-    return wrong_secret_groups_by(
-        partial(_reached, rows, public),
-        partial(_reached, rows, hidden),
-        folder,
-        content,
-        bool(rows.who),
-    )
-
-
-def _reached(rows: ReleasedRows, secret: nw.Expr, entry: dict[str, Any]) -> float:
-    """What the rows reach of what an entry asks for."""
-    check_columns(entry, rows.columns)
-    columns = rows.named(entry["columns"])
-    of_risks = STATED[entry["key"]].of_risks
-    if of_risks == "largest":
-        return 1 / rows.reached(entry["columns"], in_people=True)
-    if of_risks == "mean":
-        return counted_average_risk(rows.engine, rows.cells, columns, rows.who)
-    frame = rows.frame.with_columns(nw.lit(1).alias(ALL), secret.alias(SECRET))
-    cells = count_cells(frame, [ALL, *columns, SECRET, *rows.who])
-    counts = sensitive_counts(
-        rows.engine, rows.engine.hold(cells), [ALL, *columns], SECRET, rows.who, number=True
-    )
-    usual = dict(zip(_numbers(counts), counts.values[ROWS].to_list()))
-    parts = [reached_by_groups(entry, part, usual) for part in _parts(counts)]
-    return worst_figure(entry, parts)
 
 
 def _numbers(counts: SensitiveCounts) -> list[int]:

@@ -1,0 +1,192 @@
+"""The rows of a published file, wherever they are: the few questions that its checks ask of them.
+
+Here they are answered in memory; `behind_engine` answers the same for files beyond it.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+
+import polars as pl
+
+from tamis.catalogue.methods import RECORDED
+from tamis.formulas import undone
+from tamis.people import People
+from tamis.read.keys import identifying_columns
+from tamis.table import Table, bare
+from tamis.table_file import read_cells
+from tamis.verification.checks import Counts, count_alone, measure, target_column
+from tamis.verification.form import (
+    with_types,
+    wrong_dictionary,
+    wrong_form,
+    wrong_ladders,
+    wrong_rows,
+    wrong_schema,
+)
+from tamis.verification.layout import PRIVATE, SECRETS
+from tamis.verification.people import kept_people, read_numbers
+from tamis.verification.presence import Recounted, recounted_presence
+from tamis.verification.secret_groups import Secrets, measured_entry, numbered_secrets
+from tamis.verification.value_shapes import is_finite_number
+
+RANGED = ("number", "feature")
+"""Columns whose public bounds are a range; of others, every possible value is listed."""
+
+
+class WrittenRows(Protocol):
+    """The rows of a published file.
+
+    What is wrong with its cells is said in words, or nothing; the schema is asked for first. All
+    else is counted.
+    """
+
+    def wrong_schema(self) -> str: ...
+
+    def wrong_form(self) -> str: ...
+
+    def wrong_codes(self) -> str: ...
+
+    def wrong_ladders(self) -> str: ...
+
+    def outside_bounds(self) -> str: ...
+
+    def has_people(self) -> bool:
+        """Whether the person of each row is known, where people have several."""
+
+    def count_alike(self, entry: dict[str, Any], in_people: bool) -> int:
+        """The smallest group of rows, or of people, that a promise is about."""
+
+    def count_alone(self, columns: list[str], kind: str, in_people: bool) -> Counts:
+        """Who is unique by what attackers know, and by everything."""
+
+    def reached_by_target(self, entry: dict[str, Any]) -> float:
+        """What people alike reach of what an entry asks for, of the target."""
+
+    def reached_by_secret(self, entry: dict[str, Any]) -> float:
+        """The same of the sensitive values that the holder keeps."""
+
+    def recount_presence(self) -> Recounted:
+        """Who of a register is in the table."""
+
+    def identifying(self, among: list[str]) -> dict[str, str]:
+        """The columns among some that look like identifiers, and why."""
+
+
+class RowsInMemory:
+    """The rows of a published file, read whole."""
+
+    def __init__(
+        self, folder: Path, content: dict[str, Any], *, register: Table | None = None
+    ) -> None:
+        self.folder, self.content, self.register = folder, content, register
+        self.path = folder / content["file"]["name"]
+        self.raw = read_cells(self.path, content)
+
+    @cached_property
+    def frame(self) -> pl.DataFrame:
+        """The cells without what guards them from spreadsheets."""
+        return undone(self.raw) if self.content["file"]["format"] == "csv" else self.raw
+
+    @cached_property
+    def mixed(self) -> pl.DataFrame:
+        """Rows in no order: in that of the file, some columns would ascend as row numbers do."""
+        return with_types(self.frame, self.content).sample(fraction=1.0, shuffle=True, seed=0)
+
+    @cached_property
+    def people(self) -> People | None:
+        """Whose each row is; `None` where only a part that is not there says."""
+        return kept_people(self.folder, self.frame, self.content)
+
+    @cached_property
+    def secrets(self) -> Secrets:
+        """The holder's sensitive values."""
+        return read_numbers(self.folder / PRIVATE / SECRETS, self.frame.height)
+
+    @cached_property
+    def targets(self) -> Secrets:
+        """The values of the target."""
+        target = target_column(self.content)
+        cells = self.frame.get_column(target["name"])
+        return numbered_secrets(cells.cast(pl.Float64) if target["kind"] == "number" else cells)
+
+    def wrong_schema(self) -> str:
+        return wrong_rows(self.raw.height, self.content) or wrong_schema(self.raw, self.content)
+
+    def wrong_form(self) -> str:
+        return wrong_form(self.path, self.raw, self.content)
+
+    def wrong_codes(self) -> str:
+        return wrong_dictionary(with_types(self.frame, self.content), self.content)
+
+    def wrong_ladders(self) -> str:
+        return wrong_ladders(self.frame, self.content)
+
+    def outside_bounds(self) -> str:
+        return outside_bounds(self.frame, self.content)
+
+    def has_people(self) -> bool:
+        return self.people is not None
+
+    def count_alike(self, entry: dict[str, Any], in_people: bool) -> int:
+        return measure(entry, self.frame, self._who(in_people))
+
+    def count_alone(self, columns: list[str], kind: str, in_people: bool) -> Counts:
+        target = target_column(self.content)["name"]
+        return count_alone(self.frame, columns, kind, target, self._who(in_people))
+
+    def reached_by_target(self, entry: dict[str, Any]) -> float:
+        return measured_entry(entry, self.frame, self.targets, self.people)
+
+    def reached_by_secret(self, entry: dict[str, Any]) -> float:
+        return measured_entry(entry, self.frame, self.secrets, self.people)
+
+    def recount_presence(self) -> Recounted:
+        return recounted_presence(self.folder, self.frame, self.content, self.register)
+
+    def identifying(self, among: list[str]) -> dict[str, str]:
+        found = identifying_columns(self.mixed, among=among)
+        return {name: finding.why for name, finding in found.items()}
+
+    def _who(self, in_people: bool) -> People | None:
+        return self.people if in_people else None
+
+
+def stated_columns(content: dict[str, Any]) -> list[str]:
+    """The features that the holder says to be ordinary, or known to attackers."""
+    return [c["name"] for c in content["columns"] if c["stated"] and c["role"] == "feature"]
+
+
+def open_columns(content: dict[str, Any]) -> list[str]:
+    """The columns that the holder did not say to have looked at.
+
+    Synthetic or altered numbers differ in every row by nature.
+    """
+    drawn = RECORDED[content["method"]["name"]].numbers_at_random
+    return [
+        c["name"]
+        for c in content["columns"]
+        if not c["stated"] and not (drawn and c["kind"] == "number")
+    ]
+
+
+def outside_bounds(frame: pl.DataFrame, content: dict[str, Any]) -> str:
+    """The first column among some rows with a value outside the public bounds of synthetic ones."""
+    ranged = {c["name"] for c in content["columns"] if (c["kind"], c["role"]) == RANGED}
+    for name, bound in content.get("budget", {}).get("bounds", {}).items():
+        if not _within(bare(frame[name]).drop_nulls(), bound, name in ranged):
+            return f"column {name!r} has values outside its public bounds"
+    return ""
+
+
+def _within(cells: pl.Series, bound: list[Any], ranged: bool) -> bool:
+    if ranged:
+        low, high = bound
+        if not (is_finite_number(low) and is_finite_number(high) and low <= high):
+            raise ValueError("no range")
+        return bool(cells.cast(pl.Float64).is_between(low, high).all())
+    # Booleans are written as true and false in both JSON and csv.
+    allowed = [str(v).lower() if isinstance(v, bool) else str(v) for v in bound]
+    return bool(cells.cast(pl.String).is_in(allowed).all())
