@@ -172,6 +172,45 @@ def test_what_goes_in_as_pandas_comes_out_as_pandas():
     assert isinstance(read_table(pl.DataFrame({"x": [1, 2]})).native(), pl.DataFrame)
 
 
+class Streamed:
+    """Rows that are given as an Arrow stream and in no other way."""
+
+    def __init__(self, frame: pl.DataFrame | pa.Table) -> None:
+        self.frame = frame
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self.frame.__arrow_c_stream__(requested_schema)
+
+
+def test_whatever_gives_an_arrow_stream_is_read():
+    expected = pl.DataFrame({"age": [31.0, None], "job": ["cook", "judge"]})
+    relation = duckdb.sql(
+        "SELECT * FROM (VALUES (31.0::DOUBLE, 'cook'), (NULL, 'judge')) t(age, job)"
+    )
+    arrow = expected.to_arrow()
+    batches = pa.RecordBatchReader.from_batches(arrow.schema, arrow.to_batches())
+    for source in (Streamed(expected), relation, batches):
+        table = read_table(source)
+        assert table.frame.equals(expected)
+        assert isinstance(table.native(), pl.DataFrame)
+
+
+def test_what_gives_no_rows_or_odd_ones_is_refused():
+    with pytest.raises(InputError, match=r"__arrow_c_stream__, got builtins\.list"):
+        read_table([1, 2])
+    twice = pa.table([[1], [2]], names=["x", "x"])
+    with pytest.raises(InputError, match="two columns of the stream have one name"):
+        read_table(Streamed(twice))
+
+    class Broken:
+        def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+            raise ValueError("S3CRET")
+
+    with pytest.raises(InputError, match="make it a frame first") as told:
+        read_table(Broken())
+    assert "S3CRET" not in str(told.value)
+
+
 SECRET = b"S3CRET"
 BAD = {
     "empty.csv": (b"", "is empty"),

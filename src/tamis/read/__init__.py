@@ -67,7 +67,7 @@ def read_table(
 
     Parameters
     ----------
-    source : path, or pandas, polars or pyarrow frame
+    source : path, or pandas, polars or pyarrow frame, or Arrow stream
         csv, tsv (both also gzipped), parquet, arrow or feather, SPSS, Stata, SAS, a spreadsheet
         (one of several sheets as ``"file.xlsx::sheet"``), or a table of a DuckDB file as
         ``"file.duckdb::table"``.

@@ -18,9 +18,11 @@ from tamis.table_file import panics_unheard
 
 
 def polars_frame(data: Any) -> pl.DataFrame:
-    """Convert a pandas, polars or pyarrow frame to polars, reading NaN as missing.
+    """Convert a frame to polars, reading NaN as missing.
 
-    A pandas index is left behind: it is not a column, and must not reach a release.
+    Of pandas, polars or pyarrow, or whatever else gives its rows as an Arrow stream
+    (``__arrow_c_stream__``), such as a relation of DuckDB. A pandas index is left behind: it is not
+    a column, and must not reach a release.
 
     >>> polars_frame(pl.DataFrame({"x": [1.0, float("nan")]}))["x"].to_list()
     [1.0, None]
@@ -30,10 +32,7 @@ def polars_frame(data: Any) -> pl.DataFrame:
     import narwhals as nw
 
     if not nw.dependencies.is_into_dataframe(data):
-        raise InputError(
-            "expected a path or a pandas, polars or pyarrow frame, got "
-            f"{type(data).__module__}.{type(data).__name__}"
-        )
+        return plain(_streamed(data))
     names = [str(name) for name in getattr(data, "column_names", getattr(data, "columns", ()))]
     if twice := sorted(name for name, times in Counter(names).items() if times > 1):
         raise InputError(f"column name {listed(twice)} occurs twice in the frame; rename one")
@@ -50,10 +49,30 @@ def polars_frame(data: Any) -> pl.DataFrame:
     return plain(frame)
 
 
+def _streamed(data: Any) -> pl.DataFrame:
+    """The rows of whatever gives them as an Arrow stream; some can be read only once."""
+    if not hasattr(data, "__arrow_c_stream__"):
+        raise InputError(
+            "expected a path, a pandas, polars or pyarrow frame, or an object with "
+            f"__arrow_c_stream__, got {type(data).__module__}.{type(data).__name__}"
+        )
+    try:
+        return pl.DataFrame(data)
+    except pl.exceptions.DuplicateError:
+        raise InputError("two columns of the stream have one name; rename one") from None
+    except Exception as error:  # its text is another library's, and may quote a cell
+        raise InputError(
+            f"the Arrow stream of {type(data).__module__}.{type(data).__name__} cannot be read "
+            f"({type(error).__name__}); make it a frame first, such as with pyarrow.table"
+        ) from None
+
+
 def native_kind(data: Any) -> str:
-    """The library that a frame in memory belongs to."""
+    """The library that a frame in memory belongs to; polars, where rows came as a stream."""
     import narwhals as nw
 
+    if not nw.dependencies.is_into_dataframe(data):
+        return "polars"
     return str(nw.get_native_namespace(nw.from_native(data, eager_only=True)).__name__)
 
 
