@@ -29,6 +29,22 @@ def test_the_version_is_the_same_everywhere(project, capsys):
     assert capsys.readouterr().out == f"tamis, version {tamis.__version__}\n"
 
 
+def test_the_conda_recipe_asks_for_the_same_packages(project):
+    recipe = (ROOT / "packaging" / "recipe.yaml").read_text(encoding="utf-8")
+    run = recipe.partition("  run:\n")[2].partition("\n\n")[0]
+    asked = {line.strip(" -").replace(" ", "") for line in run.splitlines()}
+    declared = project["project"]
+    assert asked == {*declared["dependencies"], "python>=${{python_min}}"}
+    for name, value in {
+        "version": declared["version"],
+        "python_min": declared["requires-python"].removeprefix(">="),
+    }.items():
+        assert f'  {name}: "{value}"\n' in recipe
+    assert declared["description"] in recipe
+    (command,) = declared["scripts"].items()
+    assert " = ".join(command) in recipe
+
+
 def imported() -> set[str]:
     """The packages that the source imports, whenever it does."""
     text = "\n".join(p.read_text("utf-8") for p in (ROOT / "src").rglob("*.py"))
