@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from experiments.cell import Cell
-from experiments.charts import Panel, line_chart
 from experiments.data import Data
 from experiments.fletcher import printed
 from experiments.fletcher.curves import LEVELS
@@ -13,6 +12,7 @@ from experiments.fletcher.tables import file_of, table_of
 from experiments.paper import Figure, Section
 from experiments.store import Store
 from tamis.evaluate.retention import retention
+from tamis.line_chart import Panel, line_chart
 from tamis.perturb.noise import UniformNoise
 
 SEED = 0
@@ -92,7 +92,7 @@ def _figure(changes: list[dict[str, Any]]) -> Figure:
         panels.append(Panel(rule, levels, support, "noise, %", "rows", low=0))
         panels.append(Panel(rule, levels, distance, "noise, %", "distance", low=0, high=0.6))
     words = "Support and label distance of four rules from 0 to 30 percent uniform noise."
-    svg = line_chart("Figure 3", words, panels, columns=4, height=190)
+    svg = line_chart("Figure 3", words, panels, columns=4, height=190).svg()
     note = (
         "psi2 gains rows that it was not about, and its prediction flips; psi3 loses most of "
         "its rows but keeps its labels."

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 import polars as pl
 
 from experiments.cell import Cell
-from experiments.charts import Panel, line_chart
 from experiments.data import Data
 from experiments.fletcher import printed
 from experiments.fletcher.tables import file_of, fold_of, table_of
@@ -16,6 +15,7 @@ from experiments.store import Store
 from tamis.dp.histogram import DPPartition
 from tamis.evaluate.curve import Curve, retention_curve
 from tamis.evaluate.prediction import prediction_measures
+from tamis.line_chart import Panel, line_chart
 from tamis.rules.tree import mine_rules
 from tamis.table import Table
 
@@ -59,7 +59,9 @@ def section(data: Data, store: Store, draws: int) -> Section:
     panel = Panel(
         NAME, means["level"].to_list(), series, "privacy budget", "", low=0, high=1, log=True
     )
-    svg = line_chart("Figure 5", "Four measures over the privacy budget.", [panel], height=300)
+    svg = line_chart(
+        "Figure 5", "Four measures over the privacy budget.", [panel], height=300
+    ).svg()
     text = (
         f"Boxes found and counted under noise, {draws} tables for each budget, bounds as public "
         "knowledge. The text gives no numbers, but says of four places what the curves do there. "

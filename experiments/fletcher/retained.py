@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from experiments.cell import Cell
-from experiments.charts import Panel, line_chart
 from experiments.data import Data
 from experiments.fletcher import printed
 from experiments.fletcher.curves import Effort, curve
@@ -13,6 +12,7 @@ from experiments.fletcher.tables import SOURCES, table_of
 from experiments.paper import Figure, Section
 from experiments.store import Store
 from tamis.evaluate.curve import Curve
+from tamis.line_chart import Panel, line_chart
 
 _NAMES = {"rsd": "RSD", "rld": "RLD", "wrong_released": "Rule Accuracy error"}
 _ROWS = "The public file has 19,020 rows"
@@ -69,7 +69,7 @@ def _figure(curves: Mapping[str, Curve]) -> Figure:
         series = {words: means[column].to_list() for column, words in _NAMES.items()}
         panels.append(Panel(name, levels, series, "noise, %", "", low=0))
     words = f"RSD, RLD and Rule Accuracy error of {len(panels)} datasets, 0 to 30 percent noise."
-    svg = line_chart("Figure 4", words, panels, columns=4, height=170)
+    svg = line_chart("Figure 4", words, panels, columns=4, height=170).svg()
     return Figure(
         "Figure 4", svg, "One axis for all three measures; the paper draws the third on its own."
     )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from experiments.charts import Panel, line_chart
 from experiments.jafer.printed import Weights
-from experiments.jafer.search import Found
+from experiments.jafer.search import WEIGHTS, Found
 from experiments.paper import Figure
+from tamis.rank.sensitivity import scores_picture
 from tamis.select.breach.candidate import Candidate
 
 MANY = 24
@@ -27,15 +27,14 @@ def scores_figure(
     short : mapping of column to abbreviation
     """
     many = len(found.candidates) > MANY
-    columns = [str(c.size) if many else _words(c, found, short) for c in found.candidates]
-    series = {words: found.judged(w).scores.tolist() for words, w in weightings.items()}
+    names = [str(c.size) if many else _words(c, found, short) for c in found.candidates]
+    first, *_ = given = [dict(zip(WEIGHTS, weights)) for weights in weightings.values()]
+    picture = scores_picture(found.judged([*first.values()]), given, names)
     chosen = "; ".join(
         f"{words}: {_words(found.best(w), found, short)}" for words, w in weightings.items()
     )
-    under = "candidates, by their number of features" if many else ""
-    panel = Panel("", columns, series, under, "E(S)")
-    svg = line_chart(title, f"E(S) of {len(columns)} candidates. Highest: {chosen}.", [panel])
-    return Figure(title, svg, f"Highest E(S), by weights: {chosen}.")
+    under = " Candidates are named by their number of features." if many else ""
+    return Figure(title, picture.svg(), f"Highest E(S), by weights: {chosen}.{under}")
 
 
 def weighting_names(weightings: Sequence[Weights]) -> dict[str, Weights]:

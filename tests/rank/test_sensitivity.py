@@ -33,3 +33,17 @@ def test_every_word_is_escaped():
     assert "<a>" not in svg
     assert "<one>" not in svg
     assert "&lt;one&gt;" in svg
+
+
+def test_other_weights_give_the_scores_of_a_new_evaluation():
+    scores = {"a": [0.9, 0.8, 0.7, 0.8], "b": [5, 2, 2, 2], "size": [3, 1, 2, 1]}
+    factors = {"a": "max", "b": "min", "size": "min"}
+    found = evaluation(scores, factors, "a=.5,b=.25,size=.25")
+    for weights in ("a=1", "b=1", "a=.2,b=.2,size=.6"):
+        other, again = found.reweighted(weights), evaluation(scores, factors, weights)
+        assert other.scores.tolist() == again.scores.tolist()
+        assert other.weights == again.weights
+        assert other.scores[other.best] == again.scores[again.best]
+    words = found.plot(["one", "two", "three", "four"], ["a=1", "b=1"]).svg()
+    assert "a 1, b 0, size 0: one" in words
+    assert "a 0, b 1, size 0: two" in words

@@ -77,6 +77,31 @@ def test_the_default_attackers_all_try(patients):
     assert set(found.by_attacker) == {"c45", "nb", "boosting", "neighbours"}
 
 
+def test_any_measure_of_guessing_may_take_the_place_of_accuracy(patients):
+    folds = Folds.stratified(patients.frame["ill"].to_numpy(), 4)
+    found = breach_increase(patients, ["age"], attackers="nb", cv=folds, scoring="roc_auc")
+    scores = SubsetScores(patients, AdditiveNaiveBayes(), cv=folds, scoring="roc_auc")
+    every = scores.of(patients.features).mean
+    assert found.pbi == pytest.approx(scores.of(["age"]).mean / every - 1)
+    assert found.floor == pytest.approx(0.5 / every - 1)  # the distribution ranks nobody
+    with pytest.raises(InputError, match="attackers score 0 or less"):
+        breach_increase(patients, ["age"], attackers="nb", cv=folds, scoring="neg_log_loss")
+
+
+def test_a_frame_says_which_column_recipients_predict(patients):
+    frame = patients.frame
+    table = Table(frame, Roles(target="ward", sensitive="ill"))
+
+    def guessed(names, target):
+        return breach_increase(frame, names, sensitive="ill", target=target, attackers="nb", cv=4)
+
+    named = guessed(["age"], "ward")
+    assert named.pbi == breach_increase(table, ["age"], attackers="nb", cv=4).pbi
+    assert named.baseline != guessed(["age"], None).baseline
+    with pytest.raises(InputError, match="no feature 'ward'"):
+        guessed(["ward"], "ward")
+
+
 def test_all_features_have_no_increase(patients):
     found = breach_increase(patients, patients.features, attackers="nb", cv=4)
     assert found.pbi == 0
@@ -104,11 +129,11 @@ def test_each_subset_takes_its_own_strongest_attacker(patients):
     folds = Folds.stratified(patients.frame["ill"].to_numpy(), 4)
     who = {"normal": GaussianNB(), "additive": AdditiveNaiveBayes()}
     attack = Attack({n: SubsetScores(patients, e, cv=folds) for n, e in who.items()})
-    counts, number = attack.all_subsets()
+    shares, number = attack.all_subsets()
     for mask in range(1, 16):
         names = [n for bit, n in enumerate(attack.features) if mask >> bit & 1]
         guess = attack.strongest(names)
-        assert guess.pooled == counts[mask].sum()
+        assert guess.shares.tolist() == shares[mask].tolist()
         assert attack.names[number[mask]] == guess.attacker
 
 

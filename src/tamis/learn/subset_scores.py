@@ -90,6 +90,8 @@ class SubsetScores:
     ----------
     features : tuple of str
     folds : Folds
+    by_count : bool
+        Whether scores are accuracies, so that whole numbers decide ties.
 
     Examples
     --------
@@ -129,6 +131,7 @@ class SubsetScores:
         self._place = {name: i for i, name in enumerate(self.features)}
         self._memory: dict[Key, FoldScores] = {}
         scorer = None if scoring == "accuracy" else get_scorer(scoring)
+        self.by_count = scorer is None
         estimator = _seeded(estimator, random_state)
         if isinstance(estimator, AdditiveNaiveBayes):
             learner = estimator.naive_bayes
@@ -188,6 +191,15 @@ class SubsetScores:
         subsets = [[i for bit, i in enumerate(key) if mask >> bit & 1] for mask in masks]
         found = self.many([self._names(subset) for subset in subsets])
         return np.array([scores.correct for scores in found], dtype=np.int64)
+
+    def all_scores(self, counts: Counts) -> NDArray[np.float64]:
+        """The score of every subset by fold, of which `all_subsets` has given the counts."""
+        if self.by_count:
+            shares: NDArray[np.float64] = counts / self.folds.sizes
+            return shares
+        masks = range(len(counts))
+        subsets = [[n for bit, n in enumerate(self.features) if mask >> bit & 1] for mask in masks]
+        return np.array([found.scores for found in self.many(subsets)])
 
     def _remember(self, keys: Sequence[Key], results: Sequence[Result]) -> None:
         for key, (scores, correct) in zip(keys, results):

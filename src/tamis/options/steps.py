@@ -150,6 +150,20 @@ BREACH = (
         rare=True,
     ),
     Option("scoring", "What performance is.", default="accuracy", metavar="NAME", rare=True),
+    Option(
+        "attack_scoring",
+        "How well attackers guess.",
+        default="accuracy",
+        metavar="NAME",
+        rare=True,
+    ),
+    Option(
+        "plot_weights",
+        "With --plot: E(S) of every candidate under these weights, too; may be repeated.",
+        multiple=True,
+        metavar="NAME=N,...",
+        rare=True,
+    ),
     Option("folds", "Of the cross-validation.", "count", least=2, otherwise="10", rare=True),
     Option(
         "repeats",

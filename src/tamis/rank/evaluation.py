@@ -189,18 +189,34 @@ class Evaluation:
         weights = ", ".join(f"{quoted(name, 20)} {w:.3g}" for name, w in self.weights.items())
         return in_short(self, f"{len(self.order):,} candidates, the best is {self.best}", weights)
 
-    def plot(self, names: Sequence[str] | None = None) -> Picture:
-        """Which candidate wins under which weights, for three factors.
+    def plot(
+        self, names: Sequence[str] | None = None, weightings: Sequence[Weights] = ()
+    ) -> Picture:
+        """Which candidate wins under which weights, for three factors; or E(S) under some weights.
 
         Parameters
         ----------
         names : sequence of str, optional
             Of the candidates; by default their numbers.
+        weightings : sequence of weights, optional
+            If given, a line for each shows E(S) of every candidate, as Figures 9 to 16 of the paper
+            do, in place of the triangle of all weights.
         """
-        from tamis.rank.sensitivity import sensitivity, weight_picture
+        from tamis.rank.sensitivity import scores_picture, sensitivity, weight_picture
 
-        numbers = [f"candidate {i}" for i in range(len(self.order))]
-        return weight_picture(self, sensitivity(self), numbers if names is None else names)
+        if names is None:
+            names = [f"candidate {i}" for i in range(len(self.order))]
+        if weightings:
+            return scores_picture(self, weightings, names)
+        return weight_picture(self, sensitivity(self), names)
+
+    def reweighted(self, weights: Weights) -> Evaluation:
+        """The same ranks under other weights; what ties keeps the order that it has here."""
+        shares = read_weights(weights, self.factors)
+        total = weighted(self.ranks, shares)
+        place = np.empty(len(total))
+        place[list(self.order)] = np.arange(len(total))
+        return Evaluation(self.ranks, total, ordered(total, place), self.factors, shares)
 
     @property
     def best(self) -> int:

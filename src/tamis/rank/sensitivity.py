@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis.charts import COLOURS, INK, SOFT, Picture, shortened
-from tamis.errors import InputError
+from tamis.errors import InputError, plural
+from tamis.line_chart import Panel, line_chart
 from tamis.notebook import in_short
-from tamis.rank.evaluation import ROUNDING, Evaluation, Values
+from tamis.rank.evaluation import ROUNDING, Evaluation, Values, Weights
 
 MOST_POINTS = 5_000
 """About how many weightings the map tries."""
@@ -229,6 +230,27 @@ def _cut_off(corners: list[Corners], ahead: NDArray[np.float64]) -> list[Corners
         if now * then < 0:
             kept.append(here + (after - here) * now / (now - then))
     return kept
+
+
+def scores_picture(
+    found: Evaluation, weightings: Sequence[Weights], names: Sequence[str]
+) -> Picture:
+    """E(S) of every candidate, a line for each weighting; the highest is told in words.
+
+    Notes
+    -----
+    Jafer, Matwin and Sokolova (2017), Figures 9 to 16.
+    """
+    judged = {}
+    for weights in weightings:
+        other = found.reweighted(weights)
+        words = ", ".join(f"{name} {share:.3g}" for name, share in other.weights.items())
+        judged[words] = other
+    best = "; ".join(f"{words}: {names[other.best]}" for words, other in judged.items())
+    series = {words: other.scores.tolist() for words, other in judged.items()}
+    panel = Panel("", list(names), series, y_title="E(S)")
+    title = f"E(S) of {len(names)} candidates under {plural(len(judged), 'weighting')}"
+    return line_chart(title, f"Highest: {best}.", [panel])
 
 
 def _place(weights: Corners) -> tuple[float, float]:

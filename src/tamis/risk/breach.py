@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,6 +30,13 @@ _NOTHING_GUESSED = (
     "no attacker guesses a single sensitive value from all features, so there is "
     "nothing to compare with; try other attackers, or fewer classes"
 )
+_NO_RATIO = (
+    "the attackers score 0 or less with all features, so there is nothing to compare with; the "
+    "breach increase is a ratio and takes scorings above 0 of which more is better, such as "
+    "accuracy or roc_auc"
+)
+_STEPS = 10**9
+"""Scores that are no counts are equal where they are so in this many steps."""
 TRIED = ("c45", "nb", "boosting", "neighbours")
 """The attackers tried if none is named."""
 
@@ -41,9 +48,9 @@ class Guess:
     features: tuple[str, ...]
     attacker: str
     shares: Shares
-    """The share of rows guessed correctly in each fold."""
-    pooled: int
-    """Rows guessed correctly over all folds: whole numbers, so that ties are exact."""
+    """How well in each fold: by default the share of rows guessed correctly."""
+    strength: int
+    """What ranks guesses of one attack: whole numbers, so that ties are exact."""
 
     @property
     def accuracy(self) -> float:
@@ -58,24 +65,25 @@ class Attack:
     Parameters
     ----------
     scores : mapping of str to SubsetScores
-        By name; all with the same features and folds.
+        By name; all with the same features, folds and scoring.
     """
 
     def __init__(self, scores: Mapping[str, SubsetScores]) -> None:
         self._scores = dict(scores)
         first = next(iter(self._scores.values()))
         self.features, self.folds = first.features, first.folds
+        self.by_count = first.by_count
         self.all = self.strongest(self.features)
-        if not self.all.pooled:
-            raise InputError(_NOTHING_GUESSED)
+        if self.all.accuracy <= 0:
+            raise InputError(_NOTHING_GUESSED if self.by_count else _NO_RATIO)
         # No features at all: the most common value of the training rows, on the same folds.
-        self.floor = self._mean(first.of([])) / self.all.accuracy - 1
+        self.floor = first.of([]).mean / self.all.accuracy - 1
 
     def strongest(self, features: Iterable[str]) -> Guess:
         """The best guess from some features; the first attacker among equals."""
         named = tuple(features)
         guesses = [self._guess(who, s.of(named)) for who, s in self._scores.items()]
-        return max(guesses, key=lambda guess: guess.pooled)
+        return max(guesses, key=lambda guess: guess.strength)
 
     def without_each(self) -> dict[str, Guess]:
         """The best guess without each feature in turn."""
@@ -83,7 +91,7 @@ class Attack:
         return {
             feature: max(
                 (self._guess(who, found[feature]) for who, found in drops.items()),
-                key=lambda guess: guess.pooled,
+                key=lambda guess: guess.strength,
             )
             for feature in self.features
         }
@@ -98,36 +106,36 @@ class Attack:
         apart = (guess.shares - ratio * self.all.shares) / self.all.accuracy
         return fold_interval(ratio - 1 + apart, self.folds)
 
-    def all_subsets(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Rows guessed correctly from every subset by fold, and the number of the attacker.
+    def all_subsets(self) -> tuple[Shares, NDArray[np.int64]]:
+        """How well every subset guesses in each fold, and the number of the attacker.
 
         Row `mask` of both is as in `SubsetScores.all_subsets`.
         """
-        counts = np.stack([s.all_subsets() for s in self._scores.values()])
-        who = counts.sum(axis=2).argmax(axis=0)
-        return counts[who, np.arange(counts.shape[1])], who
+        shares, strengths = [], []
+        for scores in self._scores.values():
+            counts = scores.all_subsets()
+            shares.append(scores.all_scores(counts))
+            means = shares[-1].mean(axis=1)
+            strengths.append(
+                counts.sum(axis=1) if self.by_count else np.rint(means * _STEPS).astype(int)
+            )
+        who = np.stack(strengths).argmax(axis=0)
+        return np.stack(shares)[who, np.arange(len(who))], who
 
     def each(self, features: Iterable[str]) -> dict[str, float]:
         """The breach increase of each attacker, against its own guesses from all features."""
         named = tuple(features)
         return {
-            who: self._mean(s.of(named)) / self._mean(s.of(self.features)) - 1
-            for who, s in self._scores.items()
+            who: s.of(named).mean / s.of(self.features).mean - 1 for who, s in self._scores.items()
         }
 
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(self._scores)
 
-    def guess(self, features: tuple[str, ...], correct: Sequence[int], attacker: str) -> Guess:
-        """A guess whose correctly guessed rows are known."""
-        return Guess(features, attacker, np.asarray(correct) / self.folds.sizes, int(sum(correct)))
-
     def _guess(self, who: str, found: FoldScores) -> Guess:
-        return self.guess(found.features, found.correct, who)
-
-    def _mean(self, found: FoldScores) -> float:
-        return float(np.mean(np.asarray(found.correct) / self.folds.sizes))
+        strength = found.pooled if self.by_count else round(found.mean * _STEPS)
+        return Guess(found.features, who, np.asarray(found.scores), strength)
 
 
 def named_attackers(attackers: Attackers) -> dict[str, Any]:
@@ -159,8 +167,8 @@ class BreachIncrease:
     ----------
     features : tuple of str
     pbi : float
-        Privacy breach increase: the attacker's accuracy from these features, divided by that from
-        all, minus one. Below 0 is safer than releasing everything.
+        Privacy breach increase: the attacker's accuracy (or `scoring`) from these features, divided
+        by that from all, minus one. Below 0 is safer than releasing everything.
     interval : tuple of float
         95 % interval of `pbi` over the folds.
     accuracy, baseline : float
@@ -191,8 +199,10 @@ def breach_increase(
     features: Iterable[str],
     *,
     sensitive: str | None = None,
+    target: str | None = None,
     attackers: Attackers = TRIED,
     cv: Any = 10,
+    scoring: Any = "accuracy",
     cut: CutRule = "auto",
     n_jobs: int | None = None,
     random_state: int = 0,
@@ -207,11 +217,16 @@ def breach_increase(
     sensitive : str, optional
         The column to guess; by default the sensitive column of a `Table`, which is its target if
         none was named.
+    target : str, optional
+        The column that recipients predict, which is no feature; by default the target of a `Table`.
+        A frame does not say: without it, its target counts as released with all features.
     attackers : names, classifiers, or mapping of names to classifiers
         Each is tried and the strongest is reported. Names are those of `tamis.learn.models`;
         by default C4.5, naive Bayes, gradient boosting and nearest neighbours.
     cv : int, Folds, array of fold numbers, or scikit-learn splitter, default 10
-        All rows of a person in a `Table` are in one fold.
+        Folds are stratified by the sensitive column; all rows of a person in a `Table` are in one.
+    scoring : str or scorer, default "accuracy"
+        How well a column is guessed, as in scikit-learn; above 0, and more is better.
     cut : {"auto", "mdl", "quantiles", "none"} or sequence of float
         How a sensitive column of many numbers becomes classes; see `cut_sensitive`.
     n_jobs : int, optional
@@ -239,12 +254,16 @@ def breach_increase(
     from tamis.learn.subset_scores import SubsetScores
 
     table = as_table(table)
+    if target is not None:
+        table = Table(table.frame, replace(table.roles, target=target))
     task, made = _guessing(table, sensitive, cut)
     who = named_attackers(attackers)
     folds = Folds.of(cv, task.y, random_state, table.people.groups)
     attack = Attack(
         {
-            name: SubsetScores(task, one, cv=folds, n_jobs=n_jobs, random_state=random_state)
+            name: SubsetScores(
+                task, one, cv=folds, scoring=scoring, n_jobs=n_jobs, random_state=random_state
+            )
             for name, one in who.items()
         }
     )

@@ -94,6 +94,27 @@ def test_the_regions_are_drawn_and_the_table_written(run, clinic, tmp_path):
     assert "<job>" not in found["features"]
 
 
+def test_scores_under_several_weights_are_drawn(run, clinic, tmp_path):
+    plot = tmp_path / "scores.svg"
+    weights = ["performance=.6,privacy=.2,size=.2", "privacy=1"]
+    args = [x for w in weights for x in ("--plot-weights", w)]
+    found = ask(run, clinic, "--preset", "paper", "--quiet", "--json", "--plot", plot, *args)
+    words = "".join(ET.parse(plot).getroot().itertext())
+    assert "performance 0.6, privacy 0.2, size 0.2" in words
+    assert "performance 0, privacy 1, size 0" in words
+    ranks = [c["ranks"]["privacy"] for c in json.loads(found.out)["candidates"]]
+    assert f"{max(ranks):g}" in words
+    assert "name the picture with --plot" in ask(run, clinic, *args).err
+
+
+def test_attackers_may_be_scored_by_what_they_rank(run, clinic):
+    def pbi(*args):
+        given = ("--sensitive", "smokes", "--search", "walk", "--json", "--quiet")
+        return json.loads(ask(run, clinic, *given, *args).out)["candidates"][1]["pbi"]
+
+    assert pbi("--attack-scoring", "roc_auc") != pbi()
+
+
 def test_weights_that_do_not_sum_to_one_are_said_once(run, clinic):
     args = ("--sensitive", "smokes", "--weights", "performance=2,privacy=1")
     assert ask(run, clinic, *args).err.count("the weights sum to 3") == 1
@@ -109,6 +130,8 @@ def test_weights_that_do_not_sum_to_one_are_said_once(run, clinic):
         (["--cut", "here", "--sensitive", "visits"], 2, "--cut takes"),
         (["--attackers", "magic"], 2, "unknown classifier 'magic'"),
         (["--weights", "speed=1"], 2, "no factor 'speed'"),
+        (["--plot", "x.svg", "--plot-weights", "speed=1"], 2, "no factor 'speed'"),
+        (["--attack-scoring", "neg_log_loss", "--quiet"], 2, "attackers score 0 or less"),
         (["-o", "x.xls"], 2, ".csv or .parquet"),
         (["--classifier", "oracle"], 2, "oracle"),
         (["--target", "wage"], 2, "the target 'wage' contains fractions"),

@@ -283,6 +283,30 @@ def test_the_breach_is_that_of_the_other_public_door(people, preset):
     assert attacked.tests[0].tolist() != found.folds_.tests[0].tolist()
 
 
+def test_an_exhaustive_search_takes_any_scoring_of_the_attacker(people):
+    found = fitted(people, search="exhaustive", attack_scoring="roc_auc")
+    X, _, sensitive = people
+    scores = SubsetScores(
+        X.with_columns(s=pl.Series(sensitive)),
+        AdditiveNaiveBayes(),
+        target="s",
+        cv=5,
+        scoring="roc_auc",
+    )
+    for candidate in found.candidates_:
+        ratio = scores.of(candidate.features).mean / scores.of(X.columns).mean
+        assert candidate.pbi == pytest.approx(ratio - 1)
+    assert fitted(people, attack_scoring="roc_auc").search_ == "walk"
+
+
+def test_scores_are_drawn_under_several_weightings(people):
+    found = fitted(people, search="walk")
+    picture = found.plot(weightings=[{"performance": 1}, "privacy=.5,size=.5"]).svg()
+    assert "performance 1, privacy 0, size 0" in picture
+    assert f"baseline: {found.baseline_.ranks['performance']:g}" in picture
+    assert picture.count("<circle") == 2 * (1 + len(found.candidates_))
+
+
 def test_frames_and_arrays_agree(people):
     X, y, sensitive = people
     numbers = X.select("age", "wage", "dose", "coin")

@@ -50,12 +50,14 @@ def run_breach(
     stability: int,
     output: str | None,
     plot: str | None,
+    plot_weights: tuple[str, ...],
     as_json: bool,
     quiet: bool,
     **options: Any,
 ) -> None:
     """Search for columns that predict the target without revealing the sensitive column."""
     check_table_file(output)
+    _check_weightings(plot, plot_weights)
     if source.sparse:
         raise InputError("choosing by breach needs a table of columns; sparse records have none")
     table = source.read_with_roles()
@@ -70,11 +72,20 @@ def run_breach(
     if output:
         _write(table, fitted.best_, Path(output))
     if plot:
-        fitted.plot(str(table.sensitive)).save(Path(plot))
+        fitted.plot(str(table.sensitive), plot_weights).save(Path(plot))
     if as_json:
         _print_json(table, options, fitted, held, stabilities)
     else:
         print_breach(table, fitted, held, stabilities)
+
+
+def _check_weightings(plot: str | None, weightings: Sequence[str]) -> None:
+    from tamis.rank.evaluation import WEIGHTS, read_weights
+
+    if weightings and not plot:
+        raise InputError("--plot-weights are drawn; name the picture with --plot FILE.svg")
+    for weights in weightings:
+        read_weights(weights, WEIGHTS)
 
 
 def _selector(options: dict[str, Any], tell: Any) -> BreachSelector:
@@ -92,6 +103,7 @@ def _selector(options: dict[str, Any], tell: Any) -> BreachSelector:
         preset=options["preset"],
         attackers=list(options["attackers"]) or None,
         scoring=options["scoring"],
+        attack_scoring=options["attack_scoring"],
         cut=_cut(options["cut"]),
         n_jobs=options["jobs"],
         random_state=options["seed"],

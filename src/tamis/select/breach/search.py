@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from tamis.errors import plural
 from tamis.learn.subset_scores import FoldScores
 from tamis.rank.evaluation import Direction, front, goodness, levels, ordered, ranked, weighted
+from tamis.risk.breach import Guess
 from tamis.select.breach.candidate import BASELINE, ROUNDING, Candidate
 from tamis.select.breach.trials import Trials
 
@@ -219,28 +220,23 @@ class _Masks:
     def __init__(self, trials: Trials) -> None:
         self._trials = trials
         counts = trials.scores.all_subsets()
-        if trials.by_count:
-            self.scores = counts / trials.folds.sizes
-        else:
-            many = trials.scores.many([self.names(mask) for mask in range(len(counts))])
-            self.scores = np.array([found.scores for found in many])
+        self.scores = trials.scores.all_scores(counts)
         self._counts = counts
         if trials.same:
-            self._guesses, self._who = counts, np.zeros(len(counts), dtype=np.int64)
+            self.guessed, self._who = self.scores, np.zeros(len(counts), dtype=np.int64)
         else:
-            self._guesses, self._who = trials.attack.all_subsets()
-        self.guessed = self._guesses / trials.attack.folds.sizes
+            self.guessed, self._who = trials.attack.all_subsets()
 
     def names(self, mask: int) -> Subset:
         return tuple(n for bit, n in enumerate(self._trials.features) if mask >> bit & 1)
 
     def candidate(self, mask: int) -> Candidate:
-        names, attack = self.names(mask), self._trials.attack
+        names = self.names(mask)
         found = FoldScores(
             names, tuple(self.scores[mask].tolist()), tuple(self._counts[mask].tolist())
         )
-        who = attack.names[int(self._who[mask])]
-        guess = attack.guess(names, self._guesses[mask].tolist(), who)
+        who = self._trials.attack.names[int(self._who[mask])]
+        guess = Guess(names, who, self.guessed[mask], 0)  # its strength has been used
         return self._trials.record(found, guess, ["exhaustive"])
 
 

@@ -25,11 +25,13 @@ from tamis.learn.weka_folds import WEKA_SEED, WekaFolds
 from tamis.rank.evaluation import WEIGHTS, Evaluation, Weights, evaluation, read_weights
 from tamis.risk.breach import Attack, Attackers, named_attackers, warn_of_floor
 from tamis.risk.cut import CutRule
-from tamis.select.breach.candidate import ROUNDING, Candidate
+from tamis.select.breach.candidate import BASELINE, ROUNDING, Candidate
 from tamis.select.breach.search import FACTORS, backward, best_first, exhaustive, forward, walk
 from tamis.select.breach.trials import CodedInput, Trials, open_table
 
 FOLDS, REPEATS = 10, 5
+MOST_NAMED = 24
+"""Beyond so many candidates a picture shows their sizes, not their features."""
 CHEAP = 1_000_000_000
 """The most additions for which `auto` scores every subset: a few seconds."""
 
@@ -65,7 +67,10 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     attackers : names, classifiers or mapping, optional
         Who guesses the sensitive column; the strongest counts. By default the estimator itself.
     scoring : str or scorer
-        For performance; attackers are always scored by accuracy.
+        For performance.
+    attack_scoring : str or scorer
+        For attackers: the breach increase is the ratio of two of these scores, minus one, so they
+        must be above 0 and more must be better.
     level : float
         The p-value below which a difference is significant.
     cut : {"auto", "mdl", "quantiles", "none"} or sequence of float
@@ -126,7 +131,7 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     ...     warnings.simplefilter("ignore")
     ...     chosen = BreachSelector(AdditiveNaiveBayes(), cv=4).fit(X, ill, sensitive=smokes)
     >>> chosen.best_.features, round(chosen.best_.pbi, 2)
-    (('age',), -0.72)
+    (('age',), -0.65)
     """
 
     def __init__(
@@ -142,6 +147,7 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         preset: Literal["paper"] | None = None,
         attackers: Attackers = None,
         scoring: Any = "accuracy",
+        attack_scoring: Any = "accuracy",
         level: float = 0.05,
         cut: CutRule = "auto",
         encode: Encoding = "auto",
@@ -159,6 +165,7 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.preset = preset
         self.attackers = attackers
         self.scoring = scoring
+        self.attack_scoring = attack_scoring
         self.level = level
         self.cut = cut
         self.encode = encode
@@ -182,20 +189,38 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.searched(X, y, sensitive, groups)
         return self
 
-    def plot(self, sensitive: str = "the sensitive column") -> Picture:
-        """Every candidate by performance and breach increase, and the choice.
+    def plot(
+        self, sensitive: str = "the sensitive column", weightings: Sequence[Weights] = ()
+    ) -> Picture:
+        """Every candidate by performance and breach increase, and the choice; or by E(S).
 
         Parameters
         ----------
         sensitive : str
             What to call the column that is guessed.
+        weightings : sequence of weights, optional
+            If given, a line for each shows E(S) of every candidate, as in Figures 9 to 16 of the
+            paper.
         """
         from tamis.select.breach.candidate import region_picture
 
         check_is_fitted(self)
+        if weightings:
+            return self.evaluation_.plot(self._names(), weightings)
         return region_picture(
             self.candidates_, self.best_, floor=self.floor_, alpha=self.alpha_, sensitive=sensitive
         )
+
+    def _names(self) -> list[str]:
+        """The candidates by their features, most useful first, where these fit in a picture."""
+        if len(self.candidates_) > MOST_NAMED:
+            return [str(c.size) for c in self.candidates_]
+        return [
+            BASELINE
+            if c is self.baseline_
+            else " ".join(n for n in self.performance_ranking_ if n in c.features)
+            for c in self.candidates_
+        ]
 
     def searched(self, X: Any, y: Any, sensitive: Any = None, groups: Any = None) -> Trials:
         """Fit, and give the scores that were made on the way, for those who ask for more sets."""
@@ -227,7 +252,9 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         target = Task(coded.features, coded.y)
         folds = self._folds(coded.y, groups)
         scores = SubsetScores(target, self.estimator, scoring=self.scoring, cv=folds, **settings)
-        same = coded.hidden is None and self.attackers is None
+        same = (
+            coded.hidden is None and self.attackers is None and self.attack_scoring == self.scoring
+        )
         if same:
             attack = Attack({type(self.estimator).__name__: scores})
         else:
@@ -241,15 +268,14 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
                     folds = self._folds(coded.hidden, groups)
             attack = Attack(
                 {
-                    name: SubsetScores(hidden, one, cv=folds, **settings)
+                    name: SubsetScores(
+                        hidden, one, scoring=self.attack_scoring, cv=folds, **settings
+                    )
                     for name, one in attackers_of(self).items()
                 }
             )
-        by_count = isinstance(self.scoring, str) and self.scoring == "accuracy"
         progress = self.progress if callable(self.progress) else str
-        return Trials(
-            scores, attack, level=self.level, by_count=by_count, same=same, progress=progress
-        )
+        return Trials(scores, attack, level=self.level, same=same, progress=progress)
 
     def _folds(self, y: NDArray[Any], groups: Any) -> Folds:
         dealt = self.cv is None or isinstance(self.cv, int | np.integer)
@@ -276,7 +302,8 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         if coded.hidden is not None:
             classes += len(np.unique(coded.hidden)) - 1
         cost = 2**width * int(trials.folds.sizes.sum()) * classes
-        cheap = additive and width <= 24 and cost <= CHEAP and trials.by_count
+        cheap = additive and width <= 24 and cost <= CHEAP
+        cheap = cheap and trials.scores.by_count and trials.attack.by_count
         return "exhaustive" if cheap and self.preset is None else "walk"
 
     def _searched(self, trials: Trials) -> list[Candidate]:

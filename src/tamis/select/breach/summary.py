@@ -120,7 +120,7 @@ def _measured(
     attackers = attackers_of(fitted)
     # The search has settled the attacker: the held-out rows do not pick one.
     now, before = (
-        SubsetScores(guessed, attackers[who], **settings)
+        SubsetScores(guessed, attackers[who], scoring=fitted.attack_scoring, **settings)
         for who in (fitted.best_.attacker, fitted.baseline_.attacker)
     )
     everything = before.of(features.columns).mean

@@ -123,8 +123,6 @@ class Trials:
     """The p-value below which a difference in performance is significant."""
     limit: float | None = None
     """The largest breach that the search may keep."""
-    by_count: bool = True
-    """Whether performance is accuracy, so that whole numbers decide ties."""
     same: bool = False
     """Whether the target is also the sensitive column, guessed by the same classifier."""
     progress: Callable[[str], object] = str
@@ -196,7 +194,7 @@ class Trials:
         """Features by what performance loses without them, most first (PerfR)."""
         self.progress(f"ranking {plural(len(self.features), 'feature')} by performance")
         without = self.scores.drop_ones()
-        if self.by_count:
+        if self.scores.by_count:  # whole numbers decide ties
             left = np.array([without[name].pooled for name in self.features])
         else:
             left = levels([without[name].mean for name in self.features])
@@ -212,7 +210,7 @@ class Trials:
             return self.performance_ranking[::-1]
         self.progress(f"ranking {plural(len(self.features), 'feature')} by privacy")
         without = self.attack.without_each()
-        left = np.array([without[name].pooled for name in self.features])
+        left = np.array([without[name].strength for name in self.features])
         return self._ordered(-left)
 
     def _ordered(self, key: NDArray[np.int64]) -> tuple[str, ...]:

@@ -55,8 +55,8 @@ def line_chart(
     columns: int = 1,
     width: float = 1120,
     height: float = 320,
-) -> str:
-    """Panels side by side under one legend, as SVG.
+) -> Picture:
+    """Panels side by side under one legend.
 
     Parameters
     ----------
@@ -72,9 +72,8 @@ def line_chart(
 
     Examples
     --------
-    >>> svg = line_chart("noise", "rises", [Panel("a", [0, 1], {"RSD": [0.0, 0.5]})])
-    >>> "RSD" in svg and "polyline" in svg
-    True
+    >>> line_chart("noise", "rises", [Panel("a", [0, 1], {"RSD": [0.0, 0.5]})])
+    <Picture: noise, 1120 x 442>
     """
     names = list(dict.fromkeys(name for panel in panels for name in panel.series))
     foot = max(_foot(panel) for panel in panels)
@@ -88,7 +87,7 @@ def line_chart(
         left = 8 + (i % columns) * (width - 16) / columns
         box = (left, top + (i // columns) * each, (width - 16) / columns, height)
         _draw(picture, panel, names, box)
-    return picture.svg()
+    return picture
 
 
 def _legend_places(
