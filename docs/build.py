@@ -7,10 +7,13 @@ can be opened from the file system, search included.
 
 from __future__ import annotations
 
+import inspect
 import re
 import shutil
 import subprocess
 import sys
+from itertools import chain
+from operator import attrgetter
 from pathlib import Path
 
 import click
@@ -28,6 +31,8 @@ TOP = {
 }
 TOP |= {"SECURITY.md": "security.md", "CITATION.cff": "papers.md"}
 """Files beside the pages, and the page that stands for each in the site."""
+MADE = ("patients", "stays", "behaviour")
+"""The made tables, in `tamis.datasets`."""
 SHIM = "https://unpkg.com/iframe-worker/shim"
 WORKER = """
 // Browsers start no worker from a file; where the site is opened from the file system, the search
@@ -79,6 +84,8 @@ def main() -> None:
     (PAGES / "reference" / "commands.md").write_text(commands(), encoding="utf-8")
     (PAGES / "reference" / "options.md").write_text(options(), encoding="utf-8")
     (PAGES / "reference" / "python.md").write_text(names(), encoding="utf-8")
+    (PAGES / "reference" / "python").mkdir()
+    write_objects(PAGES / "reference" / "python")
     (PAGES / "pictures").mkdir()
     draw(PAGES / "pictures")
     for file in PAGES.rglob("*.md"):
@@ -161,24 +168,38 @@ def _cells(option: Option) -> tuple[str, ...]:
     )
 
 
-def names() -> str:
-    """A page that lists every public name; the docstrings are filled in by the build."""
+def public() -> dict[str, list[str]]:
+    """The public names by what they are, each below `tamis`."""
     import tamis
 
-    kinds: dict[str, list[str]] = {"Classes": [], "Functions": []}
+    found: dict[str, list[str]] = {"Classes": [], "Functions": []}
     for name in sorted(tamis.__all__):
         if not name.startswith("_"):
-            kinds["Classes" if isinstance(getattr(tamis, name), type) else "Functions"].append(name)
+            found["Classes" if isinstance(getattr(tamis, name), type) else "Functions"].append(name)
+    return {**found, "Made tables": [f"datasets.{name}" for name in MADE]}
+
+
+def names() -> str:
+    """A page that lists every public name with its first sentence; each has a page of its own."""
+    import tamis
+    import tamis.datasets
+
     parts = ["# Python\n", "Public are these names, `tamis.datasets` and `tamis.errors`.\n"]
-    for kind, found in kinds.items():
-        parts += [f"## {kind}\n", *(f"::: tamis.{name}\n" for name in found)]
-    parts += [
-        "## Made tables\n",
-        "::: tamis.datasets.patients\n",
-        "::: tamis.datasets.stays\n",
-        "::: tamis.datasets.behaviour\n",
-    ]
+    for kind, found in public().items():
+        parts += [f"## {kind}\n", "| name | what it is |\n|---|---|"]
+        for name in found:
+            said = inspect.getdoc(attrgetter(name)(tamis)) or ""
+            first = said.partition("\n\n")[0].replace("\n", " ").replace("|", "\\|")
+            parts.append(f"| [`{name}`](python/{name}.md) | {first} |")
+        parts.append("")
     return "\n".join(parts)
+
+
+def write_objects(folder: Path) -> None:
+    """A page for each public name; the docstrings are filled in by the build."""
+    for name in chain.from_iterable(public().values()):
+        text = f"# `tamis.{name}`\n\n::: tamis.{name}\n\n[All names](../python.md)\n"
+        (folder / f"{name}.md").write_text(text, encoding="utf-8")
 
 
 def draw(folder: Path) -> None:

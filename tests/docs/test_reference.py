@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
 import runpy
 from pathlib import Path
 
 import pytest
 
+import tamis
 from tamis.options.commands import all_options
 
 BUILD = Path(__file__).resolve().parents[2] / "docs" / "build.py"
+
+
+MADE = ("datasets.patients", "datasets.stays", "datasets.behaviour")
 
 
 @pytest.fixture(scope="module")
@@ -43,3 +48,13 @@ def test_the_reference_has_the_complete_help():
     page = runpy.run_path(str(BUILD))["commands"]()
     assert "--max-average-risk" in page
     assert "## `tamis select breach`" in page
+
+
+def test_every_public_name_has_a_page_and_a_line(tmp_path):
+    build = runpy.run_path(str(BUILD))
+    build["write_objects"](tmp_path)
+    pages = {path.stem for path in tmp_path.iterdir()}
+    assert pages == {*(n for n in tamis.__all__ if not n.startswith("_")), *MADE}
+    lines = [line for line in build["names"]().splitlines() if line.startswith("| [")]
+    assert {re.split("[`]", line)[1] for line in lines} == pages
+    assert all(line.endswith(". |") for line in lines)
