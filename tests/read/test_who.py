@@ -122,6 +122,20 @@ def test_headers_that_only_resemble_ids_are_none(header):
     assert not is_headed_as_id(header)
 
 
+@pytest.mark.parametrize("kind", PEOPLE_COLUMNS)
+@pytest.mark.parametrize("share", [0.5, 0.25])
+def test_a_sample_shows_what_all_rows_show(kind, share):
+    frame = PEOPLE_COLUMNS[kind](0)
+    sample = frame.sample(fraction=share, shuffle=True, seed=3)
+    assert set(identifying_columns(frame)) <= set(identifying_columns(sample))
+
+
+@pytest.mark.parametrize("share", [0.2, 0.1, 0.02])
+def test_an_id_whose_people_have_hardly_a_row_each_in_a_sample_is_found(share):
+    frame = visits(np.random.default_rng(0), people=2_000).rename({"patient": "x"})
+    assert "x" in identifying_columns(frame.sample(fraction=share, shuffle=True, seed=1))
+
+
 def test_ids_are_known_by_their_form():
     frame = visits(np.random.default_rng(6)).rename({"patient": "x"})
     assert identifying_columns(frame)["x"] == (REPEATS, True)
