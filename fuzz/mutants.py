@@ -36,7 +36,7 @@ VERIFY = (
 )
 TESTS: dict[str, tuple[str, ...]] = {
     "rounding.py": ("require/test_doors.py",),
-    "require/base.py": ("require/test_doors.py", "risk/test_anonymity.py"),
+    "require/base.py": ("require/test_doors.py", "risk/test_anonymity.py", "test_settings.py"),
     "require/counts.py": ("risk/test_diversity.py", *RISK),
     "require/k.py": ("require/test_doors.py",),
     "require/diversity.py": ("require/test_doors.py",),
@@ -63,6 +63,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "verification/checks.py": (
         "verification/test_checks.py",
         "verification/test_absences.py",
+        "verification/test_exposure.py",
         *VERIFY,
     ),
     "left_out.py": ("verification/test_left_out.py",),
@@ -70,11 +71,13 @@ TESTS: dict[str, tuple[str, ...]] = {
     "verification/people.py": ("verification/test_people.py", "verification/test_left_out.py"),
     "verification/presence.py": ("verification/test_presence.py",),
     "verification/claims.py": (
+        "verification/test_exposure.py",
         "verification/test_checks.py",
         "verification/test_absences.py",
         *VERIFY,
     ),
     "verification/secret_groups.py": ("verification/test_secret_groups.py",),
+    "verification/written_rows.py": (*VERIFY, "verification/test_behind_engine.py"),
     "verification/verify.py": (
         *VERIFY,
         "verification/test_checks.py",

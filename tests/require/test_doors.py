@@ -27,7 +27,10 @@ from tamis.coarsen.local import Labelled, PartBounds
 from tamis.coding import Coded
 from tamis.errors import InputError
 from tamis.require import requirements
-from tamis.require.k import MaxRisk
+from tamis.require.base import Requirements
+from tamis.require.diversity import Closeness, Diversity
+from tamis.require.k import KAnonymity, MaxRisk
+from tamis.require.likeness import AlphaShare
 from tamis.risk.suppression import breaking_classes
 from tamis.rounding import ROUNDING, exceeds, falls_short, reaches
 from tamis.stated import short_of_asked
@@ -187,6 +190,7 @@ def test_what_is_no_number_keeps_nothing():
         ({"t": 1.01}, "t must be a share between 0 and 1"),
         ({"t": float("nan")}, "t must be a share between 0 and 1"),
         ({"alpha": 0.0}, "alpha must be a share above 0"),
+        ({"alpha": 1.01}, "alpha must be a share above 0 and up to 1"),
         ({"beta": 0.0}, "beta must be a number above 0"),
         ({"beta": float("inf")}, "beta must be a number above 0"),
         ({"beta": 1.0, "beta_kind": "odd"}, "beta_kind must be"),
@@ -224,3 +228,52 @@ def test_a_chance_is_kept_by_so_many_people(max_risk, people):
 def test_a_chance_lies_above_0_and_up_to_1(odd):
     with pytest.raises(InputError, match="max_risk must be a share above 0 and up to 1"):
         MaxRisk(odd)
+
+
+def test_what_is_asked_where_no_number_is_given():
+    assert KAnonymity().k == requirements().k == Settings().k == 5
+    assert Diversity().l == 2
+
+
+def test_where_nothing_is_asked_one_person_is_a_group():
+    nothing = Requirements(())
+    alone = counts_of(Coded(np.array([0, 1, 1]), 2))
+    assert (nothing.k, nothing.fewest_people) == (1, 1)
+    assert nothing.breaking(alone).tolist() == [False, False]
+
+
+def test_shares_of_a_secret_need_no_number_of_people_by_themselves():
+    share = AlphaShare(0.5)
+    assert (share.fewest_people, share.enough_people) == (1, 0)
+    assert requirements(k=None, alpha=0.5).fewest_people == 1
+
+
+def test_records_that_are_not_of_0_and_1_have_no_holders():
+    assert counts_of(Coded(np.array([0, 0]), 1)).holders(1, 5) == 0
+
+
+def by_rank(values: list[int], least: int) -> float:
+    """The most common against those ranked `least` on, counted by hand."""
+    falling = sorted(Counter(values).values(), reverse=True)
+    tail = sum(falling[least - 1 :])
+    return falling[0] / tail if tail else float("inf")
+
+
+@pytest.mark.parametrize("least", [2, 3])
+def test_ratios_of_every_group_are_those_of_their_ranks(least):
+    groups = [[0, 0, 0, 1, 1, 2], [0, 1, 2, 2, 2, 2], [0, 0], [2, 1, 0, 3]]
+    counts = counts_of(Coded(group_of(groups), len(groups)), as_texts(groups))
+    found = counts.recursive_ratios(least).tolist()
+    assert found == pytest.approx([by_rank(group, least) for group in groups])
+
+
+def test_rows_that_no_split_saves():
+    groups = [[0] * 10, [1] * 4 + [0] * 2, [0, 1, 0, 1]]
+    counts = counts_of(Coded(group_of(groups), 3), as_texts(groups))
+    figures = np.array([0.5, 0.3, 0.1])
+    lost = Closeness(0.25).rows_lost(counts, figures)
+    assert np.asarray(lost).tolist() == [4, 1, 0]  # 10 x .25 / .75 and 6 x .05 / .75, rounded up
+    assert Closeness(1.0).rows_lost(counts, figures) == 0
+    assert Diversity(2).rows_lost(counts, np.array([1.0, 2.0, 2.0])) == 0
+    by_entropy = Diversity(2, l_kind="entropy").rows_lost(counts, np.array([1.0, 1.9, 2.0]))
+    assert np.asarray(by_entropy).tolist() == [1, 1, 0]

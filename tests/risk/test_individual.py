@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tamis import Roles, Table
@@ -83,6 +83,9 @@ def test_grid_of_sdcmicro(golden):
 
 
 @given(st.integers(1, 60), st.floats(0.02, 0.999))
+@example(50, 0.3)
+@example(51, 0.3)
+@example(60, 0.02)
 def test_risk_is_the_mean_of_one_over_the_population(f, p):
     """Summed over the negative binomial, term by term."""
     size, chance, total = f, p**f, 0.0
@@ -99,6 +102,27 @@ def test_risk_between_one_and_two_matches_is_never_nothing():
     """sdcMicro gives 0 there."""
     risks = individual_risk(Matches(np.array([1.0, 1.5, 2.0]), np.array([100.0, 150.0, 200.0])))
     assert risks[0] > risks[1] > risks[2] > 0
+
+
+def test_the_usual_approximation_begins_above_two_matches():
+    found = Matches(np.array([2.0, 2.5, 3.0]), np.array([20.0, 25.0, 30.0]))
+    exact, usual = individual_risk(found, exact=True), individual_risk(found)
+    assert usual[0] == exact[0]
+    assert usual[1:].tolist() == pytest.approx([0.1 / (2.5 - 0.9), 0.1 / (3 - 0.9)])
+
+
+def test_whoever_is_the_whole_population_is_found_by_its_size():
+    found = Matches(np.array([1.0, 3.0, 60.0]), np.array([1.0, 3.0, 60.0]))
+    assert individual_risk(found, exact=True).tolist() == [1, 1 / 3, 1 / 60]
+
+
+@pytest.mark.parametrize("credit", [-0.1, 1.1, 2.0])
+def test_credit_is_a_share(credit):
+    frame = pl.DataFrame({"a": [1, None]})
+    for end in (0.0, 1.0):
+        frequencies(frame, missing="anything", credit=end)
+    with pytest.raises(InputError, match="credit must be between 0 and 1"):
+        frequencies(frame, missing="anything", credit=credit)
 
 
 @pytest.mark.parametrize("bad", [[0, 1], [1], ["a", "b"], [np.nan, 1], [1, np.inf], [0.5, 3]])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tamis import Roles, Table
 from tamis.errors import InputError
-from tamis.risk.presence import Presence, delta_presence
+from tamis.risk.presence import Presence, delta_presence, presence_bounds
 
 TOWN = st.lists(
     st.tuples(st.sampled_from(["a", "b", None]), st.integers(0, 1), st.booleans()), min_size=1
@@ -49,3 +49,14 @@ def test_a_population_that_lacks_people_or_columns_is_refused() -> None:
         delta_presence(pl.DataFrame({"job": [True]}), pl.DataFrame({"job": [date(2026, 1, 1)]}))
     with pytest.raises(InputError, match="LOW,HIGH"):
         Presence(0, 1).within(0.5, 0.2)
+
+
+@pytest.mark.parametrize("shares", [(0, 0), (0, 1), (1, 1), (0.4, 0.4)])
+def test_shares_may_be_equal_and_at_the_ends(shares):
+    assert presence_bounds(shares) == shares
+
+
+@pytest.mark.parametrize("shares", [(-0.1, 1), (0, 1.1), (0.5,), (0, 0.5, 1)])
+def test_shares_beyond_the_ends_are_refused(shares):
+    with pytest.raises(InputError, match="LOW,HIGH within 0 and 1"):
+        presence_bounds(shares)

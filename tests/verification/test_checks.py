@@ -2,6 +2,7 @@
 
 import struct
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
@@ -13,6 +14,7 @@ from tamis.risk.containment import containment_anonymity
 from tamis.verification.checks import (
     containment_by_bitmaps,
     equals_by_grouping,
+    holders_of,
     measure,
     write_counted,
 )
@@ -34,6 +36,25 @@ def test_containment_is_that_of_the_definition_and_of_the_selection(rows):
     found = containment_by_bitmaps(frame.cast(pl.String))
     assert found == containment_by_bitmaps(frame) == by_definition(rows)
     assert found == containment_anonymity(rows)
+
+
+@pytest.mark.parametrize("kinds", [8, 9, 40, 64])
+def test_containment_of_many_kinds_of_rows(kinds):
+    rows = [[kind >> bit & 1 for bit in range(6)] for kind in range(kinds)]
+    rows += [row for row in rows[:-1] if sum(row) > 2]
+    frame = pl.DataFrame(rows, schema=[f"x{i}" for i in range(6)], orient="row")
+    assert containment_by_bitmaps(frame) == by_definition(rows)
+    found = [f.tolist() for f in holders_of(np.array(rows[:kinds], dtype=bool))]
+    assert found == [
+        [i for i, other in enumerate(rows[:kinds]) if all(b >= a for a, b in zip(row, other))]
+        for row in rows[:kinds]
+    ]
+
+
+def test_a_promise_that_names_no_absences_counts_none():
+    frame = pl.DataFrame({"a": [1, 1, 1, 1, 1, 0]})
+    entry = {"key": "containment_anonymity", "columns": ["a"]}
+    assert [measure(entry | absences, frame) for absences in ({}, {"absences": 1})] == [5, 1]
 
 
 cells = st.lists(

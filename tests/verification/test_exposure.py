@@ -23,8 +23,13 @@ from tamis.require.containment import ContainmentAnonymity
 from tamis.require.k import KAnonymity
 from tamis.unique_counts import shown_alike, shown_from
 from tamis.verification import checks
-from tamis.verification.checks import Counts, count_alone, recounted
-from tamis.verification.claims import exposure_words
+from tamis.verification.checks import Counts, _shown, _wrong_people, count_alone, recounted
+from tamis.verification.claims import (
+    exposure_words,
+    not_promised_of_drawn,
+    possible_not_promised,
+    unique_words,
+)
 
 VALUES: dict[str, list[Any]] = {"equal": ["a", "b", None], "containment": [0, 1]}
 PROMISED = {"equal": KAnonymity, "containment": ContainmentAnonymity}
@@ -172,6 +177,42 @@ def test_few_people_are_counted_only_where_the_file_tells_them():
     assert shown_alike(alike, shown_from(3))["members"] is None
 
 
+def test_few_are_those_from_one_to_below_k():
+    same = {"groups": 1, "of": 2, "members": 3}
+    counted = {"known": {"k": 1, "unique": 0}, "everything": {"k": 3, "unique": 2}}
+    shown = _shown({**counted, "same_target": same}, 3)
+    assert shown["known"] == {"k": None, "unique": 0}
+    assert shown["everything"] == {"k": 3, "unique": None}
+    assert shown["same_target"] == same
+
+
+def test_people_are_at_most_as_many_as_rows():
+    rows = {
+        "known": {"columns": ["a"], "k": 4},
+        "everything": {"k": 4},
+        "same_target": {"members": 4},
+        "total": 9,
+    }
+
+    def people(total: int = 8, **changes: int) -> dict[str, Any]:
+        parts = {"known": "k", "everything": "k", "same_target": "members"}
+        figures = {part: {name: changes.get(part, 2)} for part, name in parts.items()}
+        return {**figures, "known": {**figures["known"], "columns": ["a"]}, "total": total}
+
+    for part in ("known", "everything", "same_target"):
+        for value, right in ((0, True), (1, True), (4, True), (5, False), (-1, False)):
+            assert (_wrong_people(people(**{part: value}), rows) == "") == right
+    for total, right in ((0, False), (1, True), (8, True), (9, False)):
+        assert (_wrong_people(people(total), rows) == "") == right
+
+
+def test_a_missing_label_is_a_label_of_its_own():
+    """A crowd of which one has no label does not share the label of the others."""
+    rows = pl.DataFrame({"a": [1, 1], "y": pl.Series([None, "no"])})
+    for kind in ("containment", "equal"):
+        assert recounted(rows, ["a"], kind, "y")["same_target"]["members"] == 0
+
+
 def figures(unit: str = "rows", **changes: Any) -> Any:
     known = {"columns": ["age"], "kind": "equal", "k": 7, "unique": 0}
     whole = {"k": 3, "unique": 0}
@@ -207,6 +248,25 @@ def figures(unit: str = "rows", **changes: Any) -> Any:
 )
 def test_figures_have_their_words(found: Any, words: str):
     assert words in "\n".join(exposure_words(found, "ill"))
+
+
+def test_only_who_is_like_nobody_else_is_in_a_headline():
+    assert unique_words(figures()) == ""
+    one = figures(everything={"k": 1, "unique": 1})
+    assert unique_words(one) == "1 of 90 rows is like no other (k = 1)"
+
+
+@pytest.mark.parametrize(("compared", "said"), [(1, False), (2, True)])
+def test_a_choice_among_several_drawn_tables_is_not_covered(compared: int, said: bool):
+    words = " ".join(not_promised_of_drawn(compared, limited=False, unit="row"))
+    assert (f"Which of {compared} synthetic tables" in words) == said
+
+
+def test_what_drawn_rows_do_not_promise_follows_from_the_manifest():
+    for compared in (1, 2, 12):
+        stated = not_promised_of_drawn(compared, limited=True, unit="person")
+        content = {"budget": {"unit": "person"}, "not_promised": stated}
+        assert stated in possible_not_promised(content)
 
 
 def test_where_nothing_known_is_released_no_crowd_is_claimed():

@@ -330,3 +330,17 @@ def test_it_leaves_where_the_holder_says_that_it_tells_nobody(tmp_path: Path):
     found = considered(Table(nearly_unique(), roles), max_suppressed=0.1)
     assert found.release.is_suppressed
     verify(publish(found, tmp_path / "out", date=DATE))
+
+
+def test_the_share_of_nobody_in_whole_is_rounded_up_to_one_person():
+    """Where k = 1, and of the only person with rows left out some rows stay."""
+    assert rounded_up({"people": 0, "of_people": 99}, 1) == 0.01
+
+
+@pytest.mark.parametrize(("people", "who"), [(4, "Fewer than 5"), (5, "5"), (6, "6")])
+def test_k_people_are_counted_and_fewer_are_not(people: int, who: str):
+    words = left_out_words(
+        {"rows": 2 * people, "of_rows": 80, "people": people, "of_people": 40}, "people", 5
+    )
+    rows = "" if people < 5 else f", with {2 * people} rows,"
+    assert words.startswith(f"{who} of 40 people{rows} are left out")

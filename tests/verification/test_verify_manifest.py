@@ -5,10 +5,17 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from tamis.errors import CannotMeet
-from tamis.verification.verify import verify
+from tamis.verification.verify import (
+    MOST_EPSILON,
+    _wrong_method,
+    verify,
+    wrong_identifiers,
+)
+from tamis.verification.written_rows import _within
 from tests.verification.forged import drawn, edited
 
 Copy = Callable[..., Path]
@@ -118,11 +125,13 @@ def spent(*parts: float) -> list[dict[str, Any]]:
         ({"epsilon": 0}, r"epsilon of the privacy budget.*\(budget\)"),
         ({"epsilon": -1.0}, r"epsilon of the privacy budget.*\(budget\)"),
         ({"epsilon": 1e6}, r"epsilon of the privacy budget.*\(budget\)"),
+        ({"epsilon": MOST_EPSILON * 1.001}, r"epsilon of the privacy budget.*\(budget\)"),
         ({"epsilon": True}, r"invalid 'epsilon' in budget \(manifest\)"),
         ({"epsilon": "1"}, r"invalid 'epsilon' in budget \(manifest\)"),
         ({"epsilon": 10**400}, r"invalid 'epsilon' in budget \(manifest\)"),
         ({"spent": []}, r"a part of the privacy budget.*\(budget\)"),
         ({"spent": spent(-3, 4)}, r"a part of the privacy budget.*\(budget\)"),
+        ({"spent": spent(0.0, 0.1)}, r"a part of the privacy budget.*\(budget\)"),
         (
             {"spent": [{"what": "number of rows"}]},
             r"lacks 'epsilon', 'delta' in budget\.spent\[0\]",
@@ -236,3 +245,55 @@ def test_a_manifest_without_end(copy: Copy):
         file.truncate(1 << 40)  # takes no room: a hole
     with pytest.raises(CannotMeet, match="longer than 16 MiB"):
         verify(folder)
+
+
+def altered(columns: list[str], k: int) -> dict[str, Any]:
+    """A manifest of three features, two of them promised to be alike in groups of k."""
+    features = [{"name": name, "role": "feature"} for name in "abc"]
+    return {
+        "method": {"name": "microaggregate", "parameters": {"columns": columns, "k": k}},
+        "columns": [*features, {"name": "y", "role": "target"}],
+        "promises": [{"key": "k_anonymity", "columns": ["a", "b"], "at_least": 5}],
+    }
+
+
+@pytest.mark.parametrize(
+    ("columns", "k", "words"),
+    [
+        (["a"], 5, ""),
+        (["a", "b"], 5, ""),
+        (["a", "b"], 4, ""),
+        (["a", "b"], 6, "microaggregate with k = 6 is stated, but no such anonymity is promised"),
+        (["a", "c"], 5, "microaggregate with k = 5 is stated, but no such anonymity is promised"),
+        (["b", "a"], 5, "not listed once each"),
+        (["a", "a"], 5, "not listed once each"),
+        (["a", "y"], 5, "'y' is listed as altered, but is no feature"),
+    ],
+)
+def test_columns_made_alike_are_promised_to_be(columns: list[str], k: int, words: str):
+    found = _wrong_method(altered(columns, k))
+    assert words in found
+    assert bool(words) == bool(found)
+
+
+@pytest.mark.parametrize(
+    ("bound", "right"), [([1, 3], True), ([1, 2.9], False), ([1.1, 3], False), ([0, 9], True)]
+)
+def test_values_may_equal_their_public_bounds(bound: list[float], right: bool):
+    assert _within(pl.Series([1, 3]), bound, ranged=True) == right
+
+
+def test_public_bounds_are_one_number_or_more():
+    assert _within(pl.Series([2, 2]), [2, 2], ranged=True)
+    for bound in ([2, 1], [None, 1], [1, float("nan")]):
+        with pytest.raises(ValueError, match="no range"):
+            _within(pl.Series([2]), bound, ranged=True)
+
+
+@pytest.mark.parametrize(
+    ("others", "more"), [(0, ""), (1, ", as do 1 more"), (2, ", as do 2 more")]
+)
+def test_one_column_that_could_identify_people_is_named(tmp_path: Path, others: int, more: str):
+    like = {"who": "each differs", **{f"x{i}": "each differs" for i in range(others)}}
+    words = wrong_identifiers(tmp_path, like, {})
+    assert f"column 'who' (each differs) could identify people{more}, and has no" in words
