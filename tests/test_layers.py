@@ -58,6 +58,7 @@ ORDER = [
     "flow",
     "analyse",
     "publication",
+    "judgement",
     "scale",
     "serve",
     "cli",

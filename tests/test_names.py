@@ -9,6 +9,7 @@ from tests.source import SOURCE, trees
 
 SHARED = {
     "verify": "the command and the function that it calls",
+    "judge": "the command and the function that it calls",
 }
 """Names that may be used twice, and why."""
 

@@ -15,7 +15,7 @@ from tamis.learn.subset_scores import SubsetScores
 from tamis.learn.weka_folds import WekaFolds
 from tamis.rank.evaluation import Evaluation
 from tamis.risk.breach import Attack
-from tamis.select.breach import judge
+from tamis.select.breach import rate_candidates
 from tamis.select.breach.candidate import Candidate
 from tamis.select.breach.search import best_first, exhaustive, walk
 from tamis.select.breach.trials import Trials
@@ -46,7 +46,7 @@ class Found:
 
     def judged(self, weights: Sequence[float]) -> Evaluation:
         """E(S) of the candidates."""
-        return judge(list(self.candidates), dict(zip(WEIGHTS, weights)))
+        return rate_candidates(list(self.candidates), dict(zip(WEIGHTS, weights)))
 
     def best(self, weights: Sequence[float], place: int = 0) -> Candidate:
         """The candidate at a place of the order; -1 is the last."""

@@ -39,6 +39,7 @@ if TYPE_CHECKING:  # so that type checkers see what is imported on first use
     from tamis.evaluate.retention import retention as retention
     from tamis.flow import Outcome as Outcome
     from tamis.flow import consider as consider
+    from tamis.judgement.judgement import judge as judge
     from tamis.learn.bayes import AdditiveNaiveBayes as AdditiveNaiveBayes
     from tamis.learn.c45 import C45Classifier as C45Classifier
     from tamis.learn.cv import Folds as Folds
@@ -131,6 +132,7 @@ _HOME = {
     "exposure": "tamis.risk.audit",
     "fold_p_value": "tamis.learn.cv",
     "holm": "tamis.learn.cv",
+    "judge": "tamis.judgement.judgement",
     "k_anonymity": "tamis.risk.anonymity",
     "l_diversity": "tamis.risk.diversity",
     "ladders_of": "tamis.coarsen.ladder_sources",

@@ -9,6 +9,7 @@
     linkage           which released row is this person's
     inference         a secret, and columns that were held back or altered
     membership        is this person in the table
+    closest_rows      how near released rows are to people, and what that is worth
     run               all attackers on a release, or the few before it is published
     sources           a published release, and the original in its terms
     row_names         names by which people and rows are found again

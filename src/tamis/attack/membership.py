@@ -57,7 +57,9 @@ def membership(scene: Scene) -> AttackScore | None:
     draw = scene.draw(6)
     inside = cells.original[scene.inside][draw.permutation(len(scene.inside))[:many]]
     outside = cells.control[draw.permutation(len(cells.control))[:many]]
-    near, far = (_distances(people, cells.without, cells.nominal) for people in (inside, outside))
+    near, far = (
+        distances_to_nearest(people, cells.without, cells.nominal) for people in (inside, outside)
+    )
     half = many // 2
     at = threshold(near[:half], far[:half])
     said = np.concatenate([near[half:] <= at, far[half:] > at])
@@ -74,7 +76,8 @@ def membership(scene: Scene) -> AttackScore | None:
     )
 
 
-def _distances(people: Cells, rows: Cells, nominal: Mask) -> Floats:
+def distances_to_nearest(people: Cells, rows: Cells, nominal: Mask) -> Floats:
+    """How far each of some people is from the nearest of some rows."""
     near, far = NearestRows(rows, nominal), [np.zeros(0)]
     for first in range(0, len(people), 64):
         part = people[first : first + 64]

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from tamis.attack.inference import Alter
 from tamis.binary.records import BinaryTable, binarise
 from tamis.catalogue.methods import METHODS, Stated
-from tamis.coarsen.intervals import whole_bounds
+from tamis.coarsen.foreign_labels import ANYTHING, group_labels
 from tamis.coarsen.ladder import NOTHING, Ladder, described_level
 from tamis.coarsen.local import MISSING
 from tamis.coarsen.value_groups import plain_text
@@ -114,8 +114,8 @@ def in_its_groups(
     """The original with the groups of values that a release has in place of them.
 
     Forms that a manifest states are made as it says. Without one, groups of local recoding are
-    understood, and intervals (``[20, 40)``, ``< 20``, ``>= 90``), codes that end in stars
-    (``75***``), a star alone and one group of all other texts. A column stays as it is if a value
+    understood, labels as `tamis.coarsen.foreign_labels` reads them (``[20, 40)``, ``40-49``,
+    ``75***``, a star alone), and one group of all other texts. A column stays as it is if a value
     fits two groups, or none does.
 
     Examples
@@ -141,46 +141,31 @@ def in_its_groups(
 
 def _grouped(mine: pl.Series, theirs: pl.Series) -> pl.Series | None:
     """The group of each value; what is in none stays apart from all. `None`: no groups."""
+    groups = value_groups(mine, theirs)
+    if groups is None:
+        return None
+    return plain_text(bare(mine)).replace(groups).alias(mine.name)
+
+
+def value_groups(mine: pl.Series, theirs: pl.Series) -> dict[str, str] | None:
+    """The label that a release has in place of each value, by the value's text.
+
+    A single label that no value fits stands for all texts that have none; what else has none gets
+    a label of its own that no row has. `None`: the release has no groups, or they overlap.
+    """
     if theirs.dtype != pl.String:
         return None
     labels = bare(theirs).drop_nulls().unique().sort().to_list()
     values = bare(mine).drop_nulls().unique()
-    if not labels or set(values.cast(pl.String)) >= set(labels):
+    texts = plain_text(values).to_list()
+    if not labels or set(texts) >= set(labels):
         return None
-    fits: dict[str, list[str]] = {str(value): [] for value in values.cast(pl.String)}
-    for text, value in zip(values.cast(pl.String), values):
-        fits[text] = [label for label in labels if _inside(value, label)]
-    if any(len(found) > 1 for found in fits.values()) or not any(fits.values()):
+    fits = group_labels(values, labels)
+    if fits is None:
         return None
-    spare = [label for label in labels if [label] not in fits.values()]
+    spare = [label for label in labels if label not in {*fits.values(), ANYTHING}]
     rest = spare[0] if len(spare) == 1 and mine.dtype == pl.String else None
-    groups = {text: found[0] if found else rest or APART + text for text, found in fits.items()}
-    return bare(mine).cast(pl.String).replace(groups).alias(mine.name)
-
-
-def _inside(value: Any, label: str) -> bool:
-    if label in ("*", value):
-        return True
-    if isinstance(value, str):
-        stem = label.rstrip("*")
-        starred = label == stem + "*" * (len(value) - len(stem)) != stem
-        return starred and value.startswith(stem)
-    if not isinstance(value, int | float):
-        return False
-    if found := _BETWEEN.match(label):
-        return float(found[1]) <= value < float(found[2])
-    if found := _BEYOND.match(label):
-        end = float(found[2])
-        return value < end if found[1] == "<" else value >= end
-    if (whole := whole_bounds(label)) is not None:
-        low, high = whole
-        return (low is None or low <= value) and (high is None or value < high)
-    return False
-
-
-_NUMBER = r"(-?[0-9][0-9.]*(?:e[+-]?[0-9]+)?)"
-_BETWEEN = re.compile(rf"^\[{_NUMBER}, {_NUMBER}\)$")
-_BEYOND = re.compile(rf"^(<|>=) {_NUMBER}$")
+    return {text: fits.get(text, rest or APART + text) for text in texts}
 
 
 def _encoded(original: Table, encoding: Any, k: int, made: Sequence[str]) -> BinaryTable | None:

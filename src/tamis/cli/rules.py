@@ -140,11 +140,12 @@ def rules_to_check(original: Table, path: str | None, seed: int) -> RuleSet:
     return (
         mine_rules(original, random_state=seed)
         if path is None
-        else _load_rules(path, original.target)
+        else load_rules(path, original.target)
     )
 
 
-def _load_rules(path: str, target: str) -> RuleSet:
+def load_rules(path: str, target: str) -> RuleSet:
+    """The rules of a file."""
     from tamis.rules.ruleset import RuleSet
 
     try:

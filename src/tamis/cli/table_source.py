@@ -5,6 +5,7 @@ Nothing heavy is imported here: `tamis --help` must stay light.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from hashlib import file_digest
 from pathlib import Path
@@ -163,7 +164,9 @@ class TableSource:
         frame = stored_frame(self.table, format=self.format, dialect=self._dialect)
         return fingerprint(frame, missing=(*self.rules().missing, *self.missing))
 
-    def read_like(self, original: Table, path: str, check: bool = True) -> Table:
+    def read_like(
+        self, original: Table, path: str, check: bool = True, as_text: Sequence[str] = ()
+    ) -> Table:
         """A table whose texts stay texts, as in the original, even where they look like numbers.
 
         Unchecked, it may lack the target or have columns without any value.
@@ -173,7 +176,9 @@ class TableSource:
 
         rules = self.rules()
         reading: dict[str, Any] = {**self.text, "drop": self.drop}
-        schema = Schema(missing=(*rules.missing, *self.missing))
+        schema = Schema(
+            missing=(*rules.missing, *self.missing), columns=dict.fromkeys(as_text, "text")
+        )
         target = original.roles.target if check else None
         table = read_table(path, target=target, schema=schema, check=check, **reading)
         texts = [
@@ -184,7 +189,7 @@ class TableSource:
             and table.kind(c) in ("number", "date")
         ]
         if texts:
-            schema = replace(schema, columns=dict.fromkeys(texts, "text"))
+            schema = replace(schema, columns=dict.fromkeys((*texts, *as_text), "text"))
             table = read_table(path, target=target, schema=schema, check=check, **reading)
         named = original.roles.target if original.roles.target in table.frame.columns else None
         return table if check else replace(table, roles=replace(table.roles, target=named))

@@ -7,6 +7,7 @@
     calendar        the forms of dates: parts of the calendar
     value_groups    the forms of values without an order
     ladder_sources  ladders from csv files, or made where nobody wrote any
+    foreign_labels  what labels stand for that somebody else wrote
 
     search          `coarsened`: a table in which people are alike, by one of two searches
     lattice         the best levels for all rows, and who of a register is in their classes

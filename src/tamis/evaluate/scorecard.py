@@ -274,12 +274,13 @@ def kept_told_picture(
     front: Sequence[Row] = (),
     chosen: Row | None = None,
     barred: Collection[str] = (),
+    named: Sequence[Row] = (),
 ) -> Picture:
     """Every release by what it keeps and tells, on the rows that figures are reported from.
 
     Where nothing is told, the number of columns takes the place of told. The rows of the `front`
     are joined by a line, the `chosen` one is ringed and named; releases of `barred` names do not
-    meet the limits and are drawn as crosses.
+    meet the limits and are drawn as crosses. Those of `named` have their names beside them.
     """
     every = (card.floor, *card.rows)
     told = all(row.value("told") is not None for row in every)
@@ -298,6 +299,8 @@ def kept_told_picture(
         at = places[id(chosen)]
         picture.circle(*at, 11, fill="none", stroke=INK, stroke_width=2)
         _name(picture, shortened(chosen.release.name, 30), at, taken, INK)
+    for row in named:
+        _name(picture, shortened(row.release.name, 30), places[id(row)], taken, INK)
     for row, words in ((card.floor, "nothing"), (card.baseline, "everything")):
         if row is not chosen:
             _name(picture, words, places[id(row)], taken, SOFT)

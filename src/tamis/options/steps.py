@@ -382,6 +382,49 @@ ATTACK = (
 RULES_FILE = Option(
     "rules", "The rules.", metavar="FILE", otherwise="mined from TABLE", dest="rules_file"
 )
+JUDGE = (
+    Option(
+        "rename",
+        "What a released column is called in the original; may be repeated.",
+        multiple=True,
+        metavar="OLD=NEW",
+    ),
+    *ATTACK[:3],
+    *(option for option in ATTACK if option.name == "people"),
+    *LADDERS,
+    replace(RULES_FILE, otherwise="those that a tree learns"),
+    Option("propose", "Compare with what tamis would propose.", "flag"),
+    replace(K, help="With --propose: how many must look alike.", section="Options", asked=None),
+    Option(
+        "generator",
+        "A synthesiser to judge as well: it reads {in}, writes {out}, both csv.",
+        metavar="COMMAND",
+    ),
+    Option(
+        "shadows",
+        "How often --generator is run with, and as often without, one person; 0: never.",
+        "count",
+        default=20,
+        least=0,
+        rare=True,
+    ),
+    Option(
+        "timeout",
+        "Seconds that one run of --generator may take.",
+        "number",
+        default=600.0,
+        above=0,
+        rare=True,
+    ),
+    replace(
+        EPSILON,
+        help="What --generator promises, to be compared with what is found.",
+        section="Options",
+        asked=None,
+    ),
+    replace(FILE, help="Write a page that compares them.", metavar="PAGE.html"),
+    SEED,
+)
 TESTED = (
     Option("test", "Held-out original rows, for model measures.", metavar="FILE"),
     Option("positive", "The label whose F-measure is reported.", metavar="LABEL"),

@@ -14,7 +14,7 @@ from tamis.learn.cv import fold_p_value
 from tamis.learn.subset_scores import SubsetScores
 from tamis.learn.weka_folds import WekaFolds
 from tamis.risk.breach import breach_increase
-from tamis.select.breach import BreachSelector, judge
+from tamis.select.breach import BreachSelector, rate_candidates
 from tamis.table import Roles, Table
 
 # subset, PBI and Perf in percent, as printed
@@ -74,7 +74,7 @@ def selected(pima, estimator, sensitive=None):
 
 def chosen(fitted, weights):
     names = ("performance", "privacy", "size")
-    found = judge(list(fitted.candidates_), dict(zip(names, weights)))
+    found = rate_candidates(list(fitted.candidates_), dict(zip(names, weights)))
     return {*fitted.candidates_[found.best].features}, found
 
 

@@ -314,7 +314,7 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         return step(trials, _shares(self._weights()))
 
     def _choose(self, found: list[Candidate]) -> None:
-        self.evaluation_ = judge(found, self._weights())
+        self.evaluation_ = rate_candidates(found, self._weights())
         limit = np.inf if self.alpha_ is None else self.alpha_ + ROUNDING
         self.candidates_ = tuple(
             replace(
@@ -372,7 +372,7 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def judge(candidates: list[Candidate], weights: Weights) -> Evaluation:
+def rate_candidates(candidates: list[Candidate], weights: Weights) -> Evaluation:
     """E(S) of some candidates: performance, privacy and size."""
     return evaluation(factor_scores(candidates), FACTORS, weights)
 

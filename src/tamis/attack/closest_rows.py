@@ -1,0 +1,76 @@
+"""How near released rows are to people: a figure that is often asked for, and what it is worth."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from tamis.attack.membership import Floats, distances_to_nearest
+from tamis.attack.scene import Scene
+
+CLOSEST_WORDS = (
+    "Distance to the closest record proves nothing by itself: rows can be far from everybody and "
+    "still tell who is in the table, or be near to many because people are alike."
+)
+
+
+@dataclass(frozen=True)
+class Closest:
+    """How near rows are to people: the median distance to the nearest, and the share at none.
+
+    A column adds 1 where texts differ, and the difference as a share of its range where numbers do.
+
+    Parameters
+    ----------
+    released : float
+        Of released rows to people of the original.
+    others : float
+        Of other people to people of the original: those of the control group, or some of the
+        original without themselves.
+    same : float
+        The share of released rows that are those of a person in all compared columns.
+    others_same : float
+        The same share of these other people.
+    """
+
+    released: float
+    others: float
+    same: float
+    others_same: float
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "words": CLOSEST_WORDS}
+
+
+def closest_rows(scene: Scene) -> Closest:
+    """Compare some released rows, and as many other people, with the people of the original.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from tamis.table import Table
+    >>> people = Table(pl.DataFrame({"age": [20, 30, 40, 60]}))
+    >>> closest_rows(Scene(people, Table(pl.DataFrame({"age": [20, 30]})))).same
+    1.0
+    """
+    cells, draw = scene.cells, scene.draw(13)
+    rows = draw.permutation(len(cells.release))[: scene.most]
+    people, others = cells.original, cells.control
+    if others is None:
+        few = draw.permutation(len(people))[: min(scene.most, len(people) // 2)]
+        others, rest = people[few], np.delete(people, few, axis=0)
+    else:
+        rest, others = people, others[draw.permutation(len(others))[: scene.most]]
+    mine = distances_to_nearest(cells.release[rows], people, cells.nominal)
+    theirs = distances_to_nearest(others, rest, cells.nominal)
+    return Closest(_median(mine), _median(theirs), _none_away(mine), _none_away(theirs))
+
+
+def _median(far: Floats) -> float:
+    return float(np.median(far)) if len(far) else float("nan")
+
+
+def _none_away(far: Floats) -> float:
+    return float((far <= 0).mean()) if len(far) else 0.0

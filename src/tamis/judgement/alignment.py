@@ -1,0 +1,307 @@
+"""A table from elsewhere and its original in the same terms: names, coarser values, rows.
+
+Columns are found by name. Coarser values are made of the original's by ladders, or by what labels
+say. Where each released row is then one of the original, it is that person's; else the rows are
+judged as drawn: nobody knows whose they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from tamis.attack.sources import (
+    APART,
+    compared_cells,
+    in_its_ladders,
+    in_its_terms,
+    in_local_groups,
+    value_groups,
+)
+from tamis.coarsen.foreign_labels import ANYTHING
+from tamis.coarsen.ladder import Ladder
+from tamis.errors import InputError, did_you_mean, listed, plural
+from tamis.release import Coarsening
+from tamis.table import Roles, Table, bare, frame_of_columns, only
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Foreign:
+    """A table that somebody made of the original.
+
+    Parameters
+    ----------
+    name : str
+    table : Table
+        As it was read, under the names of the original.
+    forms : mapping of column to Coarsening
+        Coarser forms that are known, from a manifest.
+    """
+
+    name: str
+    table: Table
+    forms: Mapping[str, Coarsening] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Aligned:
+    """A foreign table and its original in the same terms.
+
+    Parameters
+    ----------
+    name : str
+    released : Table
+        Its rows, in the columns that both have, and of the same types.
+    original : Table
+        The people, with these columns in the forms of the release.
+    forms : mapping of column to Coarsening
+        The columns in a coarser form.
+    stars : int
+        Rows of the release in which every coarse cell was taken away; they are not in `released`.
+    notes : tuple of str
+        What could not be compared, and why.
+    """
+
+    name: str
+    released: Table
+    original: Table
+    forms: Mapping[str, Coarsening]
+    stars: int
+    notes: tuple[str, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(self.released.frame.columns)
+
+    @cached_property
+    def mask(self) -> Mask | None:
+        """Which rows of the original are in the release; `None`: some released row is in none.
+
+        Of rows that are alike in all that was released, it makes no difference which are taken.
+        """
+        numbers = {c for c in self.columns if self.original.kind(c) == "number"}
+        mine = compared_cells(self.original, self.columns, numbers)
+        theirs = compared_cells(self.released, self.columns, numbers)
+        names = mine.columns
+        amount = theirs.group_by(names).len("amount")
+        if amount.join(mine, on=names, how="anti", nulls_equal=True).height:
+            return None
+        place = pl.int_range(pl.len()).over(names).alias("place")
+        found = mine.with_columns(place).join(
+            amount, on=names, how="left", nulls_equal=True, maintain_order="left"
+        )
+        stays: Mask = (found["place"] < found["amount"].fill_null(0)).to_numpy()
+        return stays if int(stays.sum()) == self.released.rows else None
+
+
+def renamed(table: Table, names: Mapping[str, str]) -> Table:
+    """A table under other names, old to new.
+
+    >>> renamed(Table(pl.DataFrame({"Alter": [31]})), {"Alter": "age"}).frame.columns
+    ['age']
+    """
+    columns = table.frame.columns
+    if unknown := [old for old in names if old not in columns]:
+        raise InputError(
+            f"no column {listed(unknown)} to rename{did_you_mean(unknown[0], columns)}; the "
+            f"columns are {listed(columns, most=30)}"
+        )
+    new = [names.get(c, c) for c in columns]
+    if len(set(new)) < len(new):
+        raise InputError("two columns would have one name; give each new name once")
+    cells = [series.alias(name) for series, name in zip(table.frame.get_columns(), new)]
+    target = table.roles.target
+    return Table(frame_of_columns(cells, table.rows), Roles(target=names.get(str(target), target)))
+
+
+def align(
+    original: Table,
+    foreign: Foreign,
+    ladders: Mapping[str, Ladder] | None = None,
+    encoding: Any = None,
+    others: Table | None = None,
+) -> Aligned:
+    """The original in the terms of a table that somebody made of it.
+
+    Parameters
+    ----------
+    original : Table
+    foreign : Foreign
+    ladders : mapping of column to Ladder, optional
+        The coarser forms that it was made with; of other columns they are read from the labels.
+    encoding : optional
+        How columns became 0/1, as in `tamis.attack.sources.in_its_terms`.
+    others : Table, optional
+        People who are not in it, whose values belong to groups too.
+
+    Examples
+    --------
+    >>> people = Table(pl.DataFrame({"age": [31, 47, 52], "zip": ["75011", "75012", "13001"]}))
+    >>> made = Table(pl.DataFrame({"zip": ["13***", "75***"], "age": ["50+", "30-49"]}))
+    >>> found = align(people, Foreign("elsewhere.csv", made))
+    >>> found.original.frame["age"].to_list(), found.mask.tolist()
+    (['30-49', '30-49', '50+'], [True, False, True])
+    """
+    table = foreign.table
+    terms = in_its_terms(original, table, encoding)
+    shared = [c for c in terms.frame.columns if c in set(table.frame.columns)]
+    if not shared:
+        raise InputError(
+            f"{foreign.name} shares no column with the original; name them with --rename OLD=NEW. "
+            f"Its columns are {listed(table.frame.columns, most=30)}"
+        )
+    notes = []
+    if extra := [c for c in table.frame.columns if c not in shared]:
+        notes.append(f"the original has no column {listed(extra)}: not judged")
+    released, stars = _without_stars(table, terms, shared)
+    local = in_local_groups(terms, released)
+    if local is not None:
+        terms = local
+    known = foreign.forms
+    forms = _forms(terms, released, known, ladders or {}, others) if local is None else {}
+    terms = in_forms(terms, forms)
+    columns, lost = [], []
+    for name in shared:
+        cells = _typed_as(terms.frame.get_column(name), released.frame.get_column(name))
+        (lost.append(name) if cells is None else columns.append(cells))
+    if lost:
+        notes.append(
+            f"the values of column {listed(lost)} are not those of the original, nor labels that "
+            "can be read without overlap: not judged; give --ladder COL=FILE"
+        )
+    if not columns:
+        raise InputError(f"no column of {foreign.name} can be compared; give --ladder COL=FILE")
+    if stars:
+        notes.append(f"{plural(stars, 'row')} of stars alone: counted as left out")
+    frame = frame_of_columns(columns, released.rows)
+    roles = _roles_of(original.roles, set(frame.columns))
+    kept = {c: form for c, form in forms.items() if c in frame.columns}
+    return Aligned(foreign.name, Table(frame, roles), terms, kept, stars, tuple(notes))
+
+
+def _roles_of(roles: Roles, columns: set[str]) -> Roles:
+    """The same roles of those columns that are there."""
+
+    def some(names: Sequence[str]) -> tuple[str, ...]:
+        return tuple(c for c in names if c in columns)
+
+    return replace(
+        Roles(),
+        target=roles.target if roles.target in columns else None,
+        sensitive=roles.sensitive if roles.sensitive in columns else None,
+        quasi=None if roles.quasi is None else some(roles.quasi),
+        identifiers=some(roles.identifiers),
+        plain=some(roles.plain),
+    )
+
+
+def _without_stars(table: Table, terms: Table, shared: Sequence[str]) -> tuple[Table, int]:
+    """The table without rows that are stars in every column that has any, and how many these are.
+
+    Stars in other rows are values that were taken away: missing.
+    """
+    frame = only(table.frame, shared)
+    starred = [c for c in shared if _has_stars_beside_labels(frame.get_column(c), terms)]
+    if not starred:
+        return replace(table, frame=frame, roles=_roles_of(table.roles, set(shared))), 0
+    taken = [bare(frame.get_column(c)) == ANYTHING for c in starred]
+    gone = np.logical_and.reduce([mask.fill_null(False).to_numpy() for mask in taken])
+    blank = [
+        cells.set(mask.fill_null(False), None) if cells.name in starred else cells
+        for cells in frame.get_columns()
+        for mask in [bare(cells).cast(pl.String) == ANYTHING]
+    ]
+    kept = frame_of_columns(blank, frame.height).filter(pl.Series(~gone))
+    roles = _roles_of(table.roles, set(shared))
+    return replace(table, frame=kept, roles=roles), int(gone.sum())
+
+
+def _has_stars_beside_labels(cells: pl.Series, terms: Table) -> bool:
+    if cells.dtype != pl.String:
+        return False
+    labels = set(bare(cells).drop_nulls().unique())
+    mine = terms.frame.get_column(cells.name)
+    own = mine.dtype == pl.String and bool((bare(mine) == ANYTHING).any())
+    return ANYTHING in labels and len(labels) > 1 and not own
+
+
+def _forms(
+    terms: Table,
+    released: Table,
+    known: Mapping[str, Coarsening],
+    ladders: Mapping[str, Ladder],
+    others: Table | None,
+) -> dict[str, Coarsening]:
+    """The coarser form of each column that has one: as stated, of a ladder, or by its labels."""
+    found = {c: form for c, form in known.items() if c in terms.frame.columns}
+    for cells in released.frame.get_columns():
+        name, mine = cells.name, terms.frame.get_column(cells.name)
+        if name in found:
+            continue
+        if name in ladders:
+            level = _level(terms, released, name, ladders[name])
+            if level:
+                found[name] = Coarsening(ladders[name].to_dict(), level)
+        elif (groups := value_groups(_with_others(mine, others), cells)) is not None:
+            members: dict[str, list[str]] = {}
+            for value, label in groups.items():
+                members.setdefault(label, []).append(value)
+            found[name] = Coarsening({"groups": members}, 1)
+    return found
+
+
+def _with_others(mine: pl.Series, others: Table | None) -> pl.Series:
+    if others is None or mine.name not in others.frame.columns:
+        return mine
+    theirs = bare(others.frame.get_column(mine.name)).cast(mine.dtype, strict=False)
+    return pl.concat([bare(mine), theirs]).alias(mine.name)
+
+
+def _level(terms: Table, released: Table, name: str, ladder: Ladder) -> int:
+    """The level of a ladder that a column was released in."""
+    here = in_its_ladders(terms, released, {name: ladder}).frame.get_column(name)
+    mine = terms.frame.get_column(name)
+    levels = (level for level in range(ladder.top + 1) if ladder.apply(mine, level).equals(here))
+    return next(levels)
+
+
+def in_forms(terms: Table, forms: Mapping[str, Coarsening]) -> Table:
+    """A table with its columns in coarser forms."""
+    cells = [
+        Ladder.from_dict(c.name, forms[c.name].ladder).apply(c, forms[c.name].level).alias(c.name)
+        if c.name in forms
+        else c
+        for c in terms.frame.get_columns()
+    ]
+    return replace(terms, frame=frame_of_columns(cells, terms.rows))
+
+
+def _typed_as(mine: pl.Series, theirs: pl.Series) -> pl.Series | None:
+    """Released cells in the type of the original's; `None` where they cannot have it.
+
+    A column of texts that has none of the original's values in common is none of the same terms.
+    """
+    if mine.dtype != pl.String:
+        cells = bare(theirs).cast(_widest(mine, theirs), strict=False)
+        return cells.alias(mine.name) if cells.null_count() == theirs.null_count() else None
+    cells = bare(theirs).cast(pl.String)
+    own = set(bare(mine).drop_nulls().unique())
+    shared = own & set(cells.drop_nulls().unique())
+    if own and not shared and cells.drop_nulls().len():
+        return None
+    if any(value.startswith(APART) for value in own) and not shared:
+        return None
+    return cells.alias(mine.name)
+
+
+def _widest(mine: pl.Series, theirs: pl.Series) -> Any:
+    """Numbers that are not whole stay so."""
+    return pl.Float64 if mine.dtype.is_integer() and theirs.dtype.is_float() else mine.dtype

@@ -1,0 +1,270 @@
+"""The scorecard of releases made elsewhere: what models learn from them, asked of other people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from tamis.attack.sources import in_its_terms
+from tamis.catalogue.methods import EVERYTHING, NOTHING
+from tamis.coarsen.ladder import Ladder
+from tamis.errors import InputError, Progress, listed
+from tamis.evaluate.evaluator import Evaluator
+from tamis.evaluate.figure import Figure
+from tamis.evaluate.scorecard import Scorecard, scorecard
+from tamis.evaluate.yardstick import Yardstick
+from tamis.flow import consider
+from tamis.judgement.alignment import Aligned, Foreign, align, in_forms
+from tamis.judgement.generator import Generator
+from tamis.learn.holdout import HoldOut, RowNumbers
+from tamis.learn.models import attackers, seeded
+from tamis.release import DrawnRelease, Recipe, Release, released
+from tamis.rules.ruleset import RuleSet
+from tamis.settings import Settings
+from tamis.table import Table, only
+
+ELSEWHERE = "elsewhere"
+"""The method of a release that tamis did not make."""
+
+
+def without_identifiers(table: Table) -> pl.DataFrame:
+    """The columns that somebody may make rows of."""
+    gone = {*table.roles.identifiers, *table.roles.dropped}
+    return table.only([c for c in table.frame.columns if c not in gone])
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """How releases are judged: what `judge` was asked."""
+
+    original: Table
+    control: Table | None
+    ladders: Mapping[str, Ladder]
+    encoding: Any
+    secret: str | None
+    known: Sequence[str] | None
+    most: int
+    random_state: int
+    rules: RuleSet | None
+
+    @property
+    def everybody(self) -> Table:
+        """The people of the original, then those of the control group."""
+        if self.control is None:
+            return self.original
+        columns = self.original.frame.columns
+        if lacking := [c for c in columns if c not in self.control.frame.columns]:
+            raise InputError(
+                f"the control group has no column {listed(lacking)}; give people in the columns of "
+                "the original"
+            )
+        theirs = only(self.control.frame, columns).cast(self.original.frame.schema, strict=False)
+        return replace(self.original, frame=pl.concat([self.original.frame, theirs]))
+
+    def aligned(self, foreign: Foreign) -> Aligned:
+        return align(self.original, foreign, self.ladders, self.encoding, self.control)
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnRows:
+    """What a generator made: of everybody, and of the people that a search may see."""
+
+    foreign: Foreign
+    seen: RowNumbers
+    of_seen: pl.DataFrame
+
+
+def run_generator(generator: Generator, asked: Terms, evaluator: Evaluator | None) -> DrawnRows:
+    table = asked.original
+    frame = without_identifiers(table)
+    whole = Table(generator.run(frame, asked.random_state))
+    split = None if evaluator is None else evaluator.split
+    seen = np.sort(split.seen) if split is not None else np.arange(frame.height)[::2]
+    of_seen = generator.run(frame[seen], asked.random_state + 1)
+    return DrawnRows(Foreign(generator.name, whole), seen, of_seen)
+
+
+@dataclass(frozen=True, eq=False)
+class Judges:
+    """What is trained and asked, and on whom; no evaluator where nothing can be learnt."""
+
+    asked: Terms
+    evaluator: Evaluator | None
+    proposed: tuple[Release, ...] = ()
+    lacking: str = ""
+    """Why there is no evaluator."""
+
+    def score(
+        self, aligned: Sequence[Aligned], made: DrawnRows | None, tell: Progress
+    ) -> tuple[Scorecard | None, dict[str, str]]:
+        """The scorecard, and why some of the releases are not on it."""
+        evaluator, why = self.evaluator, dict.fromkeys((a.name for a in aligned), self.lacking)
+        if evaluator is None:
+            return None, why
+        ends, fit, drawn = _ends(evaluator.original), [], {}
+        for each in aligned:
+            sample = made.of_seen if made and each.name == made.foreign.name else None
+            try:
+                fit.append(as_release(each, evaluator.original, self.asked, sample))
+            except InputError as error:
+                why[each.name] = str(error)
+                continue
+            if evaluator.sensitive in each.columns:
+                drawn[each.name] = _learnt_from(each, self.asked, sample)
+        try:
+            card = scorecard(evaluator, *ends, [*fit, *self.proposed], tell=tell)
+            return _tell_by_themselves(card, evaluator, drawn), why
+        except InputError as error:
+            return None, why | dict.fromkeys((release.name for release in fit), str(error))
+
+
+def _ends(table: Table) -> tuple[Release, Release]:
+    return (
+        released(table, table.features, EVERYTHING, Recipe(EVERYTHING)),
+        released(table, [], NOTHING, Recipe(NOTHING)),
+    )
+
+
+def train_judges(asked: Terms, propose: Settings | None, tell: Progress) -> Judges:
+    """Train on what is seen, ask of people that nothing was learnt from."""
+    table = asked.original
+    if table.roles.target is None:
+        return Judges(asked, None, lacking="no target is named, so nothing is said of what is kept")
+    try:
+        if propose is not None:
+            outcome = consider(table, propose, ladders=asked.ladders, tell=tell)
+            every = sorted(
+                outcome.decision.ranked,
+                key=lambda row: row is not outcome.decision.chosen,
+            )
+            best = [row.release for row in every if row is not outcome.decision.scorecard.baseline]
+            return Judges(asked, outcome.evaluator, tuple(best[:_PROPOSED]))
+        everybody = asked.everybody
+        split = HoldOut.of_table(table, most=_SEARCHED, random_state=asked.random_state)
+        if asked.control is not None:
+            split = _of_others(table.rows, everybody.rows, asked.random_state)
+        usual = Settings()
+        return Judges(
+            asked,
+            Evaluator(
+                everybody,
+                split,
+                seeded(usual.classifier, asked.random_state),
+                attackers(usual.attackers, asked.random_state),
+                asked.random_state,
+            ),
+        )
+    except InputError as error:
+        if propose is not None:
+            raise
+        return Judges(asked, None, lacking=str(error))
+
+
+_PROPOSED = 5
+"""How many proposals stand beside the releases."""
+_SEARCHED = 50_000
+
+
+def _of_others(rows: int, everybody: int, random_state: int) -> HoldOut:
+    """Learn from the people of the original, ask half of the others and then the other half."""
+    drawn = np.random.default_rng([random_state, 5])
+    seen = drawn.permutation(rows)[:_SEARCHED]
+    others = rows + drawn.permutation(everybody - rows)
+    if len(others) < 4:
+        raise InputError(f"the control group needs 4 people or more, got {len(others)}")
+    half = len(others) // 2
+    return HoldOut(np.sort(seen), np.sort(others[:half]), np.sort(others[half:]), everybody)
+
+
+def as_release(
+    aligned: Aligned, table: Table, asked: Terms, sample: pl.DataFrame | None = None
+) -> Release:
+    """A foreign table as a release of a table, whose people it is judged on."""
+    target = table.target
+    if target not in aligned.columns:
+        raise InputError(f"it has no target {target!r}, so nothing can be learnt from it")
+    terms = aligned.original
+    if asked.control is not None:
+        terms = in_forms(in_its_terms(table, aligned.released, asked.encoding), aligned.forms)
+    made = [c for c in aligned.columns if c not in asked.original.frame.columns]
+    kinds = terms.frame.schema
+    features = [c for c in asked.original.features if c in aligned.columns] + made
+    features = [c for c in features if c in kinds]
+    roles = replace(aligned.released.roles, target=target, sensitive=None, identifiers=())
+    people = Table(terms.only([*features, target]), roles)
+    forms = {c: form for c, form in aligned.forms.items() if c in features}
+    recipe = Recipe(ELSEWHERE)
+    mask = aligned.mask if sample is None else None
+    if mask is not None:
+        stays = np.concatenate([mask, np.zeros(people.rows - len(mask), dtype=np.bool_)])
+        release = Release(
+            aligned.name, people, recipe, people=table.people, unit=table.unit, forms=forms
+        )
+        return release if stays.all() else release.keeping(stays)
+    drawn, learnt = (
+        Table(each.only([*features, target]), roles)
+        for each in (_labelled(aligned.released), _learnt_from(aligned, asked, sample))
+    )
+    return DrawnRelease(
+        aligned.name, drawn, recipe, forms=forms, unaltered=people, evaluation_sample=learnt
+    )
+
+
+def _learnt_from(aligned: Aligned, asked: Terms, sample: pl.DataFrame | None) -> Table:
+    """The drawn rows that models learn from: of a generator, those of people who are not asked."""
+    if sample is None:
+        return _labelled(aligned.released)
+    made = Foreign(aligned.name, Table(sample))
+    return _labelled(align(asked.original, made, asked.ladders, asked.encoding).released)
+
+
+def _labelled(table: Table) -> Table:
+    present = table.frame.get_column(table.target).is_not_null()
+    return replace(table, frame=table.frame.filter(present))
+
+
+def _tell_by_themselves(
+    card: Scorecard, evaluator: Evaluator, drawn: Mapping[str, Table]
+) -> Scorecard:
+    """The scorecard, with what drawn rows that hold the secret tell of it by themselves.
+
+    Of drawn rows without it, told is what their columns tell somebody who knows the secret of some
+    people. Of these it is what is learnt from the rows alone: as what is kept, with the secret in
+    the place of the target.
+    """
+    rows = []
+    for row in card.candidates:
+        figure = _told_by_rows(evaluator, row.release, drawn.get(row.release.name))
+        figures = row.figures if figure is None else {**row.figures, "told": figure}
+        rows.append(replace(row, figures=figures))
+    return replace(card, candidates=tuple(rows))
+
+
+def _told_by_rows(evaluator: Evaluator, release: Release, drawn: Table | None) -> Figure | None:
+    cut = evaluator.cut
+    if drawn is None or cut is None or not isinstance(release, DrawnRelease):
+        return None
+    name = evaluator.sensitive
+
+    def asked(table: Table, secrets: pl.Series) -> Table:
+        """The features, with the class of the secret as the target."""
+        codes = [f"{code:04d}" for code in cut.codes(secrets).tolist()]
+        cells = [*table.only(release.features).get_columns(), pl.Series(name, codes, pl.String)]
+        return Table(pl.DataFrame(cells)).with_roles(target=name)
+
+    truth, labels = evaluator.original, evaluator.secrets
+    secrets = truth.frame.get_column(name)
+    true, made = asked(release.unaltered, secrets), asked(drawn, drawn.frame.get_column(name))
+    beside = [c for c in truth.features if c != name]
+    everything = Table(truth.only([*beside])).frame.with_columns(true.frame.get_column(name))
+    whole = Table(everything).with_roles(target=name)
+    yardstick = Yardstick.of(whole, evaluator.split, labels, random_state=evaluator.random_state)
+    mine = DrawnRelease(
+        release.name, made, Recipe(ELSEWHERE), unaltered=true, evaluation_sample=made
+    )
+    every = [*_ends(whole), mine]
+    return yardstick.compared(every).figures(2, "reporting")["kept"]
