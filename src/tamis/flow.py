@@ -39,6 +39,7 @@ from tamis.read.copies import Copy, without_copies
 from tamis.read.keys import refuse_unstated_identifiers
 from tamis.read.target_bins import need_classes
 from tamis.release import Recipe, Release, released
+from tamis.require.rows import check_known_rows
 from tamis.risk.population import PopulationRisk
 from tamis.risk.suppression import Suppression, most_suppressed
 from tamis.settings import Settings as Settings
@@ -176,6 +177,8 @@ def _check(table: Table, settings: Settings) -> None:
         need_classes(table)
         check_numbers(table)
         refuse_unstated_identifiers(table)
+    if settings.known_rows is not None:
+        check_known_rows(table.people.codes, settings.known_rows)
     secret = table.sensitive or table.target
     ordered = settings.t is not None and settings.t_distance == "ordered"
     if ordered and not table.frame.schema[secret].is_numeric():

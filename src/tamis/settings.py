@@ -60,6 +60,7 @@ class PromiseSettings(_Checked):
     delta_disclosure: float | None = None
     max_risk: float | None = None
     max_average_risk: float | None = None
+    known_rows: int | None = None
     epsilon: float | None = None
 
 
@@ -151,6 +152,9 @@ class Settings(
     max_risk, max_average_risk : float, optional
         The largest chance of finding the row of a person by what attackers may know, and the
         largest mean of it. The first raises k to 1 / max_risk.
+    known_rows : int, optional
+        Whoever knows up to so many rows of a person is left with k people, too; see
+        `tamis.require.rows`.
     max_suppressed : float
         The largest share of people (of rows, where each is a person) who may be left out so that
         all others keep k, l and t.
@@ -266,8 +270,8 @@ class Settings(
             )
         if len(self.requirements) > 1 or self.absences:
             raise InputError(
-                "l, t, alpha, beta, delta, risks and absences are about people alike, and "
-                "synthetic rows describe nobody; give either these or epsilon"
+                "l, t, alpha, beta, delta, risks, known rows and absences are about people alike, "
+                "and synthetic rows describe nobody; give either these or epsilon"
             )
 
     def _part(self, kind: type[Part]) -> Part:

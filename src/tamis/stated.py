@@ -49,6 +49,8 @@ class Stated(NamedTuple):
     """What one group reaches of it; `None` for what is not about the values of a secret."""
     of_risks: Literal["largest", "mean"] | None = None
     """What counts of the chances of finding people, where it is about these."""
+    of_rows: bool = False
+    """Whether it counts who has all that is known of several rows of a person."""
     lowest: bool = False
     """Whether the group that reaches least is the worst."""
 
@@ -154,6 +156,20 @@ def _risk_claim(entry: Entry) -> str:
 
 def _risk_measured(entry: Entry) -> str:
     return f"{entry['measured']:.3g}"
+
+
+def _rows_claim(entry: Entry) -> str:
+    if not entry["columns"]:
+        return _UNKNOWN
+    known = plural(entry["rows"], "row")
+    return (
+        f"Whoever knows what an attacker may know of up to {known} of a person is left with at "
+        f"least {entry['at_least']} {entry['unit']} who have such rows."
+    )
+
+
+def _rows_measured(entry: Entry) -> str:
+    return f"at least {entry['measured']:,.0f} {entry['unit']} are left"
 
 
 def _presence_claim(entry: Entry) -> str:
@@ -334,6 +350,9 @@ STATED = {
     "delta_disclosure": Stated(_delta_claim, _likeness_measured, ("below",), {}, _delta),
     "max_risk": Stated(_risk_claim, _risk_measured, ("at_most",), of_risks="largest"),
     "average_risk": Stated(_risk_claim, _risk_measured, ("at_most",), of_risks="mean"),
+    "known_rows": Stated(_rows_claim, _rows_measured, ("at_least", "rows"), of_rows=True),
 }
-OF_GROUPS_STATED = tuple(key for key, each in STATED.items() if each.by_group or each.of_risks)
+OF_GROUPS_STATED = tuple(
+    key for key, each in STATED.items() if each.by_group or each.of_risks or each.of_rows
+)
 """The keys of what is stated of groups besides how many are alike."""

@@ -52,6 +52,7 @@ ASKED: dict[str, st.SearchStrategy[dict[str, Any]]] = {
     "max_average_risk": st.fixed_dictionaries(
         {"max_average_risk": st.sampled_from([0.2, 0.34, 0.5, 1.0])}
     ),
+    "known_rows": st.fixed_dictionaries({"known_rows": st.integers(1, 3), "k": st.integers(1, 4)}),
 }
 """What to ask of each requirement, by the parameter that asks for it."""
 

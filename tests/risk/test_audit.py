@@ -69,6 +69,7 @@ def test_json_has_the_stable_names_and_no_row(table):
         "unique_people",
         "unit",
         "likeness",
+        "two_rows",
     ]
     assert set(figures["l_diversity"]) == {"distinct", "entropy", "recursive_c", "recursive_l"}
     assert set(figures["class_sizes"][0]) == {"size", "classes", "rows", "people"}

@@ -292,6 +292,12 @@ def print_audit(
     )
     if found.unique_people:
         out.print("Anyone who knows these values of a person finds that person's row.")
+    if (pairs := found.two_rows) is not None:
+        out.print(
+            f"{pairs.people:,} people have two rows or more: by one row "
+            f"{pairs.found_by_one:,} of them are found, by two rows {pairs.found_by_two:,} "
+            "(tamis release --known-rows 2 asks for k people then, too)."
+        )
     out.print()
     _print_figures(out, found, attacker)
     if population is not None:

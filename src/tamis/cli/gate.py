@@ -96,7 +96,9 @@ class Gate:
         """What a table behind an engine reaches, by counts of all its rows."""
         from tamis.risk.large import cells_of, reached_beyond_k
         from tamis.risk.limits import check_limits
+        from tamis.rows.memory_only import RELEASING, refuse_memory_only
 
+        refuse_memory_only({each.name: True for each in self.groups}, RELEASING, ["known_rows"])
         if not self.groups:
             return []
         names = tuple(c for c in large.shape.quasi if c != large.shape.sensitive)

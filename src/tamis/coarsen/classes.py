@@ -17,7 +17,15 @@ from tamis.coarsen.ladder import Hierarchy
 from tamis.coding import LARGEST, ROOMY
 from tamis.people import People, PeopleLike
 from tamis.require.base import Requirements
-from tamis.require.counts import Bools, ClassCounts, Distance, Floats, Ints, Spread
+from tamis.require.counts import (
+    Bools,
+    ClassCounts,
+    Distance,
+    Floats,
+    Ints,
+    Spread,
+    fewest_holders,
+)
 
 if TYPE_CHECKING:
     from tamis.coarsen.lattice import InRegister
@@ -370,6 +378,17 @@ class NodeCounts(ClassCounts):
             return float(np.average(risk, weights=rows.weight[leaving]))
         worst = People.of(rows.people)[leaving].worst(risk)
         return float(worst[worst > 0].mean())
+
+    def holders_of_rows(self, rows: int) -> int:
+        """The fewest people who have all that may be known of so many rows, of those who leave."""
+        coded = self.rows
+        leaving = slice(None) if self.leaving is None else self.leaving[self.class_of]
+        if coded.people is None:
+            return int(self.people[self.class_of[leaving]].min())
+        times = np.minimum(coded.weight[leaving], rows)  # no set has a row more often
+        classes = np.repeat(self.class_of[leaving], times)
+        whose = np.repeat(coded.people[leaving], times)
+        return int(fewest_holders(classes, whose, rows).min())
 
     @property
     def _values(self) -> Ints:

@@ -45,6 +45,8 @@ class Coarsener(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type:
         `tamis.risk.diversity.likeness`.
     max_risk, max_average_risk : float, optional
         The largest chance of finding a person's row, and the largest mean of it.
+    known_rows : int, optional
+        Whoever knows up to so many rows of a person is left with k people, too.
     delta_presence : (float, float), optional
         From what to what the chance may be that somebody of the population passed to `fit` is in
         the table.
@@ -98,6 +100,7 @@ class Coarsener(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type:
         delta_disclosure: float | None = None,
         max_risk: float | None = None,
         max_average_risk: float | None = None,
+        known_rows: int | None = None,
         delta_presence: Sequence[float] | None = None,
         columns: Sequence[str] | None = None,
         ladders: Mapping[str, Ladder | Mapping[str, Any]] | None = None,
@@ -115,6 +118,7 @@ class Coarsener(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type:
         self.delta_disclosure = delta_disclosure
         self.max_risk = max_risk
         self.max_average_risk = max_average_risk
+        self.known_rows = known_rows
         self.delta_presence = delta_presence
         self.columns = columns
         self.ladders = ladders

@@ -13,6 +13,7 @@ from tamis.require.base import Requirement, Requirements
 from tamis.require.diversity import Closeness, Diversity
 from tamis.require.k import AverageRisk, KAnonymity, MaxRisk
 from tamis.require.likeness import AlphaShare, BetaLikeness, DeltaDisclosure
+from tamis.require.rows import KnownRows
 
 OF_GROUPS: tuple[type[Requirement], ...] = (
     KAnonymity,
@@ -23,6 +24,7 @@ OF_GROUPS: tuple[type[Requirement], ...] = (
     DeltaDisclosure,
     MaxRisk,
     AverageRisk,
+    KnownRows,
 )
 """What may be asked of groups of people alike; failures are told in this order."""
 
@@ -41,7 +43,7 @@ def requirements(k: int | None = 5, **asked: Any) -> Requirements:
         The fewest people in a group.
     **asked
         `l`, `l_kind`, `c`, `t`, `t_distance`, `alpha`, `beta`, `beta_kind`, `delta_disclosure`,
-        `max_risk`, `max_average_risk`; see `Settings`. `None` asks for nothing.
+        `max_risk`, `max_average_risk`, `known_rows`; see `Settings`. `None` asks for nothing.
 
     Returns
     -------
@@ -65,7 +67,12 @@ def requirements(k: int | None = 5, **asked: Any) -> Requirements:
             known[name].check(value)
     return Requirements(
         tuple(
-            kind(**{option.dest: given[option.dest] for option in kind.options})
+            kind(
+                **{
+                    o.dest: o.default if given[o.dest] is None else given[o.dest]
+                    for o in kind.options
+                }
+            )
             for kind in OF_GROUPS
             if given[kind.options[0].dest] is not None
         )

@@ -86,6 +86,9 @@ class ClassCounts:
     count_holders : callable, optional
         Given a number of absences and of people that are enough, gives the fewest people who have
         all that somebody has and lack that many things; for 0/1 records.
+    count_holders_of_rows : callable, optional
+        Given a number of rows, gives the fewest people who have all that somebody may know of so
+        many rows of a person. `None`: each row is a person.
 
     Examples
     --------
@@ -97,6 +100,7 @@ class ClassCounts:
     count_spread: Callable[[], Spread] | None = None
     mean_risk: Callable[[], float] | None = None
     count_holders: Callable[[int, int], int] | None = None
+    count_holders_of_rows: Callable[[int], int] | None = None
 
     @classmethod
     def of_spread(cls, spread: Spread) -> ClassCounts:
@@ -123,6 +127,12 @@ class ClassCounts:
     def holders(self, absences: int, enough: int) -> int:
         """The fewest people who have all that somebody has; 0 where columns are not 0/1."""
         return 0 if self.count_holders is None else self.count_holders(absences, enough)
+
+    def holders_of_rows(self, rows: int) -> int:
+        """The fewest people who have all that may be known of so many rows of somebody."""
+        if self.count_holders_of_rows is None:
+            return int(self.people.min())
+        return self.count_holders_of_rows(rows)
 
     def distinct_values(self) -> Ints:
         """The number of sensitive values of each group, at most that of its people."""
@@ -251,3 +261,57 @@ def disclosures(found: Spread) -> Floats:
     usual = (found.totals / found.totals.sum())[found.values]
     apart = np.maximum.reduceat(np.abs(np.log(found.shares / usual)), found.first)
     return np.where(_entries(found) < len(found.totals), np.inf, apart)
+
+
+def fewest_holders(classes: Ints, people: Ints, most: int) -> Ints:
+    """For each person, the fewest people who hold what may be known of up to `most` of the rows.
+
+    Parameters
+    ----------
+    classes, people : arrays of int, one per row
+        What each row is alike in, and whose it is, from 0 without gaps.
+
+    Notes
+    -----
+    The sets are grown row by row, for all people at once. In the rows of a person, ordered by their
+    class, a set is continued by the next row if that has the same class, or by the first row of
+    any later class: so each multiset of a person is made once, and who holds a multiset is counted
+    by how often it was made. Larger sets have fewer holders, so that of each person the largest
+    count: those of `most` rows, or of all where there are fewer.
+
+    Examples
+    --------
+    >>> jobs, who = np.array([0, 1, 0, 1, 0]), np.array([0, 0, 1, 1, 2])
+    >>> [fewest_holders(jobs, who, most).tolist() for most in (1, 2)]
+    [[2, 2, 3], [2, 2, 3]]
+    """
+    order = np.lexsort((classes, people))
+    of, whose = classes[order].astype(np.int64), people[order]
+    rows, width = len(of), int(of.max()) + 1
+    opens_person = np.append(True, whose[1:] != whose[:-1])
+    opens_class = opens_person | np.append(True, of[1:] != of[:-1])
+    starts = np.flatnonzero(opens_person)
+    owned = np.diff(starts, append=rows)[np.cumsum(opens_person) - 1]  # the rows of the same person
+    end = (starts + np.diff(starts, append=rows))[np.cumsum(opens_person) - 1]
+    firsts = np.flatnonzero(opens_class)
+    before = np.concatenate(([0], np.cumsum(opens_class)))  # first rows of a class before a row
+    again = np.append(~opens_class[1:], False)  # whether the next row is alike and of the person
+    last, made = firsts, of[firsts]
+    fewest = np.full(int(whose.max()) + 1, rows)
+    for size in range(1, most + 1):
+        kinds, made = np.unique(made, return_inverse=True)
+        holders = np.bincount(made, minlength=len(kinds))[made]
+        whole = owned[last] == size
+        counting = whole | (size == most)
+        np.minimum.at(fewest, whose[last[counting]], holders[counting])
+        last, made = last[~counting], made[~counting]
+        if not len(last):
+            break
+        later, here = before[end[last]] - before[last + 1], again[last]
+        several = np.repeat(np.arange(len(last)), later)
+        step = np.arange(len(several)) - np.repeat(np.cumsum(later) - later, later)
+        following = firsts[before[last + 1][several] + step]
+        parent = np.concatenate([several, np.flatnonzero(here)])
+        last = np.concatenate([following, last[here] + 1])
+        made = made[parent] * width + of[last]
+    return fewest

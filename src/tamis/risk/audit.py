@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import reduce
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from tamis.coding import Coded, dense, joined
 from tamis.errors import plural
 from tamis.notebook import html_table, in_short
 from tamis.people import People
+from tamis.require.rows import MOST_SETS, sets_of_rows
 from tamis.risk.anonymity import THRESHOLD, Reidentification, matched
 from tamis.risk.diversity import LDiversity, Likeness, measure_secrets, spread
 from tamis.risk.grouping import ClassSize, Grouping, as_table, people_in, scope
@@ -120,6 +121,38 @@ def _without_each(columns: list[Coded], others: Coded | None = None) -> Iterator
     yield from _without_each(right, reduce(joined, left, others))
 
 
+class TwoRows(NamedTuple):
+    """What knowing two rows of a person adds to knowing one: of those who have two or more.
+
+    `found_by_one` and `found_by_two` have a row, or two rows, that nobody else has.
+    """
+
+    people: int
+    found_by_one: int
+    found_by_two: int
+
+
+def two_rows_known(grouping: Grouping) -> TwoRows | None:
+    """What knowing two rows adds; `None` where nobody has two, or pairs are too many to count.
+
+    >>> import polars as pl
+    >>> from tamis.risk.grouping import grouped
+    >>> jobs = pl.DataFrame({"job": ["cook", "judge", "cook", "judge"]})
+    >>> two_rows_known(grouped(jobs, ["job"], [1, 1, 2, 3]))
+    TwoRows(people=1, found_by_one=0, found_by_two=1)
+    """
+    people = grouping.people
+    if people.each_row or sets_of_rows(people.codes, 2) > MOST_SETS:
+        return None
+    several = np.bincount(people.codes) > 1
+    if not several.any():
+        return None
+    one, two = (
+        int(np.count_nonzero(grouping.holders_of_rows(rows)[several] == 1)) for rows in (1, 2)
+    )
+    return TwoRows(int(np.count_nonzero(several)), one, two)
+
+
 @dataclass(frozen=True)
 class Exposure:
     """The risk of a table over its quasi-identifiers, in plain figures.
@@ -147,6 +180,8 @@ class Exposure:
     unique_people: int
     unit: Literal["people", "rows"]
     likeness: Likeness | None = None
+    two_rows: TwoRows | None = None
+    """What knowing two rows of a person adds; `None` where nobody has two, or too many."""
 
     def __repr__(self) -> str:
         return in_short(
@@ -182,6 +217,8 @@ class Exposure:
         if self.likeness is not None:
             likeness = figures["likeness"].items()
             figures["likeness"] = {k: v if np.isfinite(v) else None for k, v in likeness}
+        if self.two_rows is not None:
+            figures["two_rows"] = self.two_rows._asdict()
         return {k: list(v) if isinstance(v, tuple) else v for k, v in figures.items()}
 
 
@@ -250,6 +287,7 @@ def exposure(
         unique_people=grouping.unique_people,
         unit=table.unit if people is None else "people",
         likeness=None if found is None else found.likeness,
+        two_rows=two_rows_known(grouping),
     )
 
 

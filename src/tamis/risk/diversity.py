@@ -77,6 +77,9 @@ def count_groups(grouping: Grouping, secret: pl.Series | None = None) -> ClassCo
         grouping.sizes,
         None if secret is None else lambda: spread(grouping, secret),
         None if grouping.people.each_row else lambda: float((1 / grouping.of_person).mean()),
+        count_holders_of_rows=None
+        if grouping.people.each_row
+        else lambda rows: int(grouping.holders_of_rows(rows).min()),
     )
 
 

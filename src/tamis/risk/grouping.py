@@ -18,6 +18,7 @@ from tamis.errors import InputError, listed, listed_as
 from tamis.people import People, PeopleLike
 from tamis.read import polars_frame
 from tamis.read.types import SHORT
+from tamis.require.counts import fewest_holders
 from tamis.table import Table, only
 
 Ints = NDArray[Any]
@@ -132,6 +133,10 @@ class Grouping:
     def of_person(self) -> Ints:
         """For each person, the size of the smallest class with one of their rows."""
         return self.people.least(self.sizes[self.class_of])
+
+    def holders_of_rows(self, most: int) -> Ints:
+        """For each person, the fewest people who have what may be known of so many of the rows."""
+        return fewest_holders(self.class_of, self.people.codes, most)
 
     @property
     def k_anonymity(self) -> int:

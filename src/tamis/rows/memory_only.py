@@ -43,6 +43,9 @@ RELEASING: Mapping[str, MemoryOnly] = {
         "absences are counted by comparing each row with all others",
         "leave it out",
     ),
+    "known_rows": MemoryOnly(
+        "--known-rows", "the rows of each person are compared with those of all others"
+    ),
     "max_suppressed": MemoryOnly(
         "--max-suppressed", "who is left out is decided for all groups together", "leave it out"
     ),
@@ -111,6 +114,8 @@ def unverified_by_engines(content: Mapping[str, Any]) -> str:
         "sparse files": content["file"]["format"] not in ("csv", "parquet"),
         "promises other than k-anonymity": promised - {"k_anonymity"},
         "questions and codes": said & {"codes", "question"},
+        "claims about known rows": {"known_rows"}
+        & {e["key"] for e in content.get("diversity", ())},
         "claims about who is present": "presence" in content,
     }
     words = next((what for what, stated in reasons.items() if stated), "")

@@ -9,7 +9,9 @@ file (0 is missing, and larger values have larger numbers), and the recipe says 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator
+from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal
 
@@ -103,6 +105,43 @@ def risk_of_rows(cells: pl.DataFrame, of: str, people: PeopleLike, rows: int) ->
     return float(risks.max() if of == "largest" else risks.mean())
 
 
+def fewest_with_rows(cells: pl.DataFrame, most: int, people: PeopleLike = None) -> int:
+    """The fewest people who have, in their rows, any `most` rows that some person has.
+
+    Straight from the definition: each selection of the rows of each person, of all where there are
+    fewer, is a multiset of combinations of cells, and who has each combination at least as often as
+    it is in the multiset is found by intersecting sets of people.
+
+    >>> jobs = pl.DataFrame({"job": ["cook", "judge", "cook", "judge", "cook"]})
+    >>> fewest_with_rows(jobs, 2, np.array([0, 0, 1, 1, 2]))
+    2
+    """
+    who = People.named(people, cells.height).codes.tolist()
+    stored = as_stored(cells).rows() if cells.width else [()] * cells.height
+    owned: dict[int, Counter[tuple[Any, ...]]] = {}
+    for person, row in zip(who, stored):
+        owned.setdefault(person, Counter())[row] += 1
+    having: dict[tuple[tuple[Any, ...], int], set[int]] = {}
+    for person, rows in owned.items():
+        for row, times in rows.items():
+            for least in range(1, min(times, most) + 1):
+                having.setdefault((row, least), set()).add(person)
+    known = {
+        frozenset(Counter(some).items())
+        for kind in {frozenset(rows.items()) for rows in owned.values()}
+        for some in _selections(kind, most)
+    }
+    return min(len(set.intersection(*(having[each] for each in some))) for some in known)
+
+
+def _selections(
+    kind: frozenset[tuple[tuple[Any, ...], int]], most: int
+) -> Iterator[tuple[tuple[Any, ...], ...]]:
+    """What may be known of the rows of somebody who has these, so often each."""
+    rows = [row for row, times in kind for _ in range(min(times, most))]
+    return combinations(rows, min(most, len(rows)))
+
+
 def measured_entry(
     entry: dict[str, Any], frame: pl.DataFrame, secrets: Secrets, people: PeopleLike = None
 ) -> float:
@@ -111,6 +150,8 @@ def measured_entry(
     cells = only(frame, entry["columns"])
     if of := STATED[entry["key"]].of_risks:
         return risk_of_rows(cells, of, people, frame.height)
+    if STATED[entry["key"]].of_rows:
+        return fewest_with_rows(cells, entry["rows"], people)
     groups = secret_groups(cells, secrets, people)
     return reached_by_groups(entry, groups, usual_counts(secrets, people))
 

@@ -120,7 +120,7 @@ def _method(said: dict[str, Any]) -> Shape | None:
 
 
 _REACHED = {"claim": is_text, "measured": is_finite_number, "recount": _FROM}
-_FIGURES = {"at_least": is_finite_number}
+_FIGURES = {"at_least": is_finite_number, "rows": is_count}
 
 
 def _of_people_alike(said: dict[str, Any]) -> Shape | None:
