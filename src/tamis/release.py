@@ -55,11 +55,16 @@ class Coarsening:
         The level of the ladder, from 1; level 0 would be the column as it is.
     stability : float, optional
         Of learnt groups, the share of people in the same group where other rows were learnt from.
+    trials : tuple of CoarserForm
+        Of learnt groups, those of each round of choosing, learnt without the rows that the round
+        asks about: a release is scored by these, since its own groups look better than they are on
+        rows that they were learnt from.
     """
 
     ladder: Mapping[str, Any]
     level: int
     stability: float | None = None
+    trials: tuple[Any, ...] = field(default=(), repr=False, compare=False)
 
     def __repr__(self) -> str:
         return in_short(self, f"level {self.level} by {', '.join(self.ladder)}")

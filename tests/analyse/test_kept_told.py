@@ -18,7 +18,9 @@ from tamis.analyse.kept_told import CAUTIONS, bits_facts, one_more, winners
 from tamis.decide import decide
 from tamis.evaluate.close_look import Group, Guessed, Surest
 from tamis.evaluate.figure import Figure, wilson_share
+from tamis.evaluate.scorecard import scorecard
 from tamis.flow import Outcome
+from tamis.release import Recipe, released
 
 
 @pytest.fixture(scope="module")
@@ -65,14 +67,19 @@ def test_facts_are_those_of_the_rows_that_report(examined: Examination, outcome:
 
 
 def test_one_more_column_keeps_k_and_is_worth_most(outcome: Outcome):
+    proposed, table = outcome.decision.scorecard, outcome.table
+    alone = [released(table, [name], name, Recipe("test")) for name in ("albumin", "blood_group")]
+    ends = proposed.baseline.release, proposed.floor.release
     plain = [
-        row
-        for row in outcome.decision.scorecard.candidates
+        (card, row)
+        for card in (proposed, scorecard(outcome.evaluator, *ends, alone))
+        for row in card.candidates
         if outcome.evaluator.yardstick.columns(row.release) is not None
     ]
     names = []
-    for row in plain:
-        other = replace(outcome, decision=replace(outcome.decision, chosen=row))
+    for card, row in plain:
+        decision = replace(outcome.decision, scorecard=card, chosen=row)
+        other = replace(outcome, decision=decision)
         looked = examine(other, attacks=False)
         found, bits = one_more(looked), looked.column_bits
         may = {

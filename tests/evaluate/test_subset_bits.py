@@ -5,13 +5,15 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tamis.errors import InputError
 from tamis.evaluate.bits import gains
-from tamis.evaluate.subset_bits import CHOOSE, FOLDED, LEARN, REPORT, Parts, SubsetBits
+from tamis.evaluate.subset_bits import CHOOSE, FOLDED, FOLDS, LEARN, REPORT, Parts, SubsetBits
 from tamis.learn.boosting import shares, shares_given
+from tamis.learn.holdout import HoldOut
+from tests.long import LONG
 
 
 @given(st.integers(20, 300), st.integers(1, 5), st.integers(0, 999))
@@ -65,6 +67,42 @@ def test_many_rows_learn_once_and_are_sampled():
     assert np.array_equal(ask, parts.choose)
     between = Parts.drawn(np.zeros(2 * FOLDED, dtype=int))
     assert len(between.rounds) == 1
+
+
+@given(st.integers(2, 7), st.integers(0, 100), st.integers(1, 4))
+@settings(max_examples=60 if LONG else 12, deadline=None)
+def test_a_choice_asks_about_every_row_of_a_search_by_what_others_taught(times, seed, rows_each):
+    """However the rows are shared out; a person is asked about by what no row of theirs taught."""
+    rng = np.random.default_rng(seed)
+    people = np.repeat(np.arange(4_800 // rows_each), rows_each)
+    whole = np.floor(rng.permutation(people.max() + 1)[people] * (times + 2) / (people.max() + 1))
+    seen, choosing, reporting = whole < times, whole == times, whole > times
+    split = HoldOut(seen.nonzero()[0], choosing.nonzero()[0], reporting.nonzero()[0])
+    found = Parts.of(split, rng.integers(0, 3, len(people)), people)
+    assert len(found.rounds) == 1
+    assert sorted(found.choosing.asked) == sorted(found.search)
+    assert np.array_equal(found.choosing.asked[: len(found.choose)], found.choose)
+    assert not found.choosing.more
+    assert len(found.choosing.rounds) <= FOLDS
+    for learn, ask in found.choosing.rounds:
+        assert sorted(np.concatenate([learn, ask])) == sorted(found.search)
+        assert not set(people[learn]) & set(people[ask])
+
+
+def test_a_search_scores_as_the_first_round_of_a_choice(made):
+    frame, target, secret = made
+    parts = Parts.drawn(target, random_state=3)
+    choosing = SubsetBits.of(frame, target, secret, parts=parts.choosing)
+    searching = choosing.searching(parts)
+    asked = len(parts.asked)
+    for some, every in zip(searching.gains((0, 2)), choosing.gains((0, 2))):
+        assert some is not None
+        assert every is not None
+        assert len(some) == asked < len(every) == len(parts.search)
+        np.testing.assert_array_equal(some, every[:asked])
+    few = Parts.drawn(target[:900], random_state=3)
+    small = SubsetBits.of(frame[:900], target[:900], parts=few.choosing)
+    assert small.searching(few) is small
 
 
 def test_other_seeds_draw_other_rows():

@@ -8,9 +8,10 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tamis.coarsen.learnt_forms import CoarserForm, FinestForm
 from tamis.evaluate.yardstick import Yardstick
 from tamis.learn.holdout import HoldOut, column_labels
-from tamis.release import DrawnRelease, Recipe, Release, released
+from tamis.release import Coarsening, DrawnRelease, Recipe, Release, released
 from tamis.table import Table
 
 ROWS = 400
@@ -154,3 +155,52 @@ def test_nobody_is_both_learnt_from_and_asked_about():
     for bits in (measure.choosing, measure.reporting):
         for learn, ask in bits.parts.rounds:
             assert not set(whose[learn]) & set(whose[ask])
+
+
+def coarser(given: Table, trials: tuple[CoarserForm, ...]) -> Release:
+    """`code` as two groups that teach the target well; the trials group it otherwise."""
+    form = CoarserForm(CODES, (0, 1))
+    coarse = given.frame.with_columns(form.applied(given.frame["code"]).alias("code"))
+    plain = released(given, ["code"], "", Recipe("test"))
+    frame = coarse.select("code", "y")
+    forms = {"code": Coarsening(form.description(), 1, trials=trials)}
+    return Release("code", Table(frame, plain.table.roles), plain.recipe, forms=forms)
+
+
+CODES = FinestForm(values=("p", "q"))
+
+
+@pytest.mark.parametrize("suppressed", [False, True])
+def test_forms_are_chosen_by_what_each_round_learnt_without_the_rows_it_asks_about(suppressed):
+    """The groups of the release know the rows that choose; on those that report they count."""
+    given = table()
+    draw = np.random.default_rng(5)
+    hint = np.where(draw.random(ROWS) < 0.9, given.frame["y"], draw.integers(0, 2, ROWS))
+    given = table(code=np.where(hint == 1, "p", "q"))
+    measure = yardstick(given)
+    rounds = len(measure.choosing.parts.rounds)
+    same, blind = ((CoarserForm(CODES, groups),) * rounds for groups in ((0, 1), (0, 0)))
+    every = [of(given, "hint", "code"), *(coarser(given, trials) for trials in ((), same, blind))]
+    if suppressed:
+        every = [each.keeping(np.arange(ROWS) % 9 > 0) for each in every]
+    found = measure.compared(every)
+    useful = [each.value for each in found.choosing.useful[:4]]
+    assert useful[1] == pytest.approx(useful[2], abs=0.01)
+    assert useful[2] > 0.3
+    assert useful[3] == pytest.approx(0, abs=0.03)
+    reported = [each.value for each in found.reporting.useful[:4]]
+    assert reported[3] == pytest.approx(reported[2]) == pytest.approx(reported[1])
+
+
+def test_a_choice_is_based_on_all_rows_that_do_not_report():
+    draw = np.random.default_rng(2)
+    target = draw.integers(0, 2, 5_000)
+    given = Table(pl.DataFrame({"x": draw.integers(0, 3, 5_000), "y": target}))
+    given = given.with_roles(target="y")
+    split = HoldOut.of_table(given)
+    measure = Yardstick.of(given, split, column_labels(given, "y"))
+    assert sorted(measure.choosing.parts.asked) == sorted([*split.seen, *split.choosing])
+    assert sorted(measure.searching.parts.asked) == sorted(split.choosing)
+    assert not set(measure.choosing.parts.asked) & set(measure.reporting.parts.asked)
+    found = measure.compared([of(given, "x"), of(given)])
+    assert found.choosing.target_gains.shape[1] == 3_750

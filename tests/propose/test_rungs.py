@@ -123,7 +123,8 @@ def bits():
     plain = SubsetBits.of(frame, target, secret)
     plain.score((0,))
     rungs = two_columns(frame)[2:]
-    trials = [Rung(r.column, r.groups, r.chain, r.form, None, (r.form,)) for r in rungs]
+    times = len(plain.parts.choosing.rounds)
+    trials = [Rung(r.column, r.groups, r.chain, r.form, None, (r.form,) * times) for r in rungs]
     return plain, RungBits.of_columns(plain, frame).with_rungs(frame, trials), frame
 
 

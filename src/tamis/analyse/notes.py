@@ -112,7 +112,8 @@ def _unlabelled(outcome: Outcome) -> Iterator[Note]:
 
 def _measured_on(outcome: Outcome) -> Iterator[Note]:
     split, drawn = outcome.evaluator.split, outcome.release.is_drawn
-    seen, choosing = len(split.seen), len(split.choosing)
+    seen = len(split.seen)
+    others = seen + len(split.choosing)
     if beyond := outcome.decision.scorecard.baseline.release.n_unlisted:
         yield _note(
             f"The records have {len(outcome.table.features) + beyond:,} columns. The "
@@ -132,8 +133,8 @@ def _measured_on(outcome: Outcome) -> Iterator[Note]:
         )
     elif outcome.release.is_suppressed:
         yield _note(
-            f"{measured}; the search used {seen:,} others, and {choosing:,} more decided among "
-            "what it found. No model learnt from rows that are left out, but models were tested on "
+            f"{measured}; the search, and the choice among what it found, used {others:,} others. "
+            "No model learnt from rows that are left out, but models were tested on "
             "them too, as on anybody else."
         )
         yield _note(
@@ -143,8 +144,8 @@ def _measured_on(outcome: Outcome) -> Iterator[Note]:
         )
     else:
         yield _note(
-            f"{measured}; the search used {seen:,} others, and {choosing:,} more decided among "
-            "what it found. The release contains all of them, in an order that reveals nothing.",
+            f"{measured}; the search, and the choice among what it found, used {others:,} others. "
+            "The release contains all of them, in an order that reveals nothing.",
             public=True,
         )
     yield _note(

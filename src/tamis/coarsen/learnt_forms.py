@@ -320,6 +320,24 @@ class CoarserForm:
         return listed + [value for value, place in self.finest.rare if own[place] == group]
 
 
+class FinestCodes:
+    """The rows of a table by the finest groups of its columns, which all coarser forms are made of.
+
+    Each column is grouped when it is first asked for, and once.
+    """
+
+    def __init__(self, frame: pl.DataFrame) -> None:
+        self._frame = frame
+        self._known: dict[tuple[int, FinestForm], Codes] = {}
+
+    def of(self, column: int, form: CoarserForm) -> Codes:
+        """The group of each row in a form of a column."""
+        asked = column, form.finest
+        if asked not in self._known:
+            self._known[asked] = form.finest.codes(self._frame[:, column])
+        return form.merged(self._known[asked])
+
+
 def named_after(
     form: CoarserForm, cells: pl.Series, k: int, people: PeopleLike = None
 ) -> dict[str, Any] | None:

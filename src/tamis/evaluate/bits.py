@@ -153,6 +153,8 @@ class KeptTold:
     shown : pair of bool, optional
         Whether anything teaches the target and tells the secret, where other rows have shown it.
         `None`: what these rows show.
+    tried : int
+        How many sets were scored to find these; the best of many is above 0 by luck.
     means : pair of tuples of Mean, optional
         U and A of each set, where they are known already.
 
@@ -176,6 +178,7 @@ class KeptTold:
     people: PeopleLike = None
     shown: tuple[bool, bool] | None = None
     means: tuple[tuple[Mean, ...], tuple[Mean, ...]] | None = None
+    tried: int = 0
 
     __repr__ = by_fields
 
@@ -198,12 +201,14 @@ class KeptTold:
     @cached_property
     def teaches(self) -> bool:
         """Whether anything here teaches the target."""
-        return self.shown[0] if self.shown else _any_clear(self.useful, self.everything)
+        return self.shown[0] if self.shown else _any_clear(self.useful, self.everything, self.tried)
 
     @cached_property
     def tells(self) -> bool:
         """Whether anything here tells the secret more than the target does."""
-        return self.shown[1] if self.shown else _any_clear(self.telling, self.everything)
+        return (
+            self.shown[1] if self.shown else _any_clear(self.telling, self.everything, self.tried)
+        )
 
     @property
     def weak(self) -> bool:
@@ -276,15 +281,15 @@ class KeptTold:
         return closed([each.value for each in self.telling], self.within)
 
 
-def _any_clear(means: Sequence[Mean], everything: int) -> bool:
+def _any_clear(means: Sequence[Mean], everything: int, tried: int) -> bool:
     """Whether all columns together clearly gain, or any set beyond what the luckiest of all would.
 
     All columns may gain less than a few of them where most are noise; the best of many sets is
-    above two errors by luck alone, so it must pass as one test among as many as there are sets.
+    above two errors by luck alone, so it must pass as one test among as many sets as were scored.
     """
     if means[everything].clear:
         return True
-    bar = -float(ndtri(ndtr(-CLEAR) / len(means)))
+    bar = -float(ndtri(ndtr(-CLEAR) / max(tried, len(means))))
     return any(each.value > bar * each.error for each in means)
 
 

@@ -29,13 +29,16 @@ if TYPE_CHECKING:
 
 
 RowNumbers = NDArray[np.intp]
+Rounds = tuple[tuple[RowNumbers, RowNumbers], ...]
 Numbers = NDArray[np.integer[Any]]
 
 MANY = 15_000
 """Tables of so many rows are sampled: more would take time and change nothing."""
-LEARN, CHOOSE, REPORT = 8_000, 4_000, 10_000
+LEARN, CHOOSE, REPORT = 8_000, 4_000, 5_000
+"""The most rows to learn from and to choose by, and to report on: a share of 5,000 people is known
+to within 1.4 percent points."""
 FOLDED = 3_500
-"""Fewer rows than this to learn and choose are used for both, in turn."""
+"""Of no fewer rows to learn and choose, a search asks about those to choose alone."""
 FOLDS = 5
 
 
@@ -50,13 +53,19 @@ class Parts:
     (50, 26, 24)
     >>> [len(ask) for learn, ask in parts.rounds]
     [14, 16, 15, 15, 16]
+    >>> many = Parts.drawn(np.array([0, 1] * 4_000))
+    >>> [len(ask) for learn, ask in many.rounds], [len(ask) for learn, ask in many.more]
+    ([2000], [2000, 2000])
     """
 
     learn: RowNumbers
     choose: RowNumbers
     report: RowNumbers
-    rounds: tuple[tuple[RowNumbers, RowNumbers], ...]
-    """What is learnt from and what is then asked about, to choose: once, or in five folds."""
+    rounds: Rounds
+    """What a search learns from and then asks about: once, or in five folds."""
+    more: Rounds = ()
+    """Further rounds that the choice among what was found takes besides, so that it is based on
+    all rows: of many, to ask about each in a search would take long."""
 
     __repr__ = by_fields
 
@@ -65,7 +74,7 @@ class Parts:
         """Draw the parts, each with the same mix of strata as far as people allow.
 
         Half of the rows, a quarter and a quarter; of 15,000 rows or more 8,000, 4,000 and up to
-        10,000. A stratum is a number a row, such as that of its pair of target and secret. A person
+        5,000. A stratum is a number a row, such as that of its pair of target and secret. A person
         is in one part only, with the stratum of their first row; without `people` each row is a
         person.
         """
@@ -82,7 +91,7 @@ class Parts:
                     f"no row is left to {name}: {len(strata)} rows are too few, or too many of "
                     "them belong to one person"
                 )
-        return cls(learn, choose, report, _rounds(learn, choose, strata, who, draw))
+        return cls(learn, choose, report, *_rounds(learn, choose, strata, who, draw))
 
     @classmethod
     def of(
@@ -92,7 +101,7 @@ class Parts:
         people: PeopleLike = None,
         random_state: int = 0,
     ) -> Parts:
-        """The parts of a hold-out, of which up to 8,000, 4,000 and 10,000 rows are drawn.
+        """The parts of a hold-out, of which up to 8,000, 4,000 and 5,000 rows are drawn.
 
         >>> split = HoldOut.drawn(["a", "b"] * 8, share=0.25)
         >>> parts = Parts.of(split, np.array([0, 1] * 8))
@@ -108,12 +117,17 @@ class Parts:
                 (split.reporting, REPORT),
             )
         )
-        return cls(learn, choose, report, _rounds(learn, choose, strata, who, draw))
+        return cls(learn, choose, report, *_rounds(learn, choose, strata, who, draw))
+
+    @property
+    def choosing(self) -> Parts:
+        """The same, where each row of the search is asked about, by what others taught."""
+        return replace(self, rounds=(*self.rounds, *self.more), more=())
 
     @property
     def reporting(self) -> Parts:
         """The same, where all that chose is learnt from and the rest is asked about."""
-        return replace(self, rounds=((self.search, self.report),))
+        return replace(self, rounds=((self.search, self.report),), more=())
 
     def learning_from(self, kept: NDArray[np.bool_]) -> Parts:
         """The same, where only kept rows are learnt from; all others are still asked about.
@@ -128,6 +142,7 @@ class Parts:
             learn=self.learn[kept[self.learn]],
             choose=self.choose[kept[self.choose]],
             rounds=tuple((learn[kept[learn]], ask) for learn, ask in self.rounds),
+            more=tuple((learn[kept[learn]], ask) for learn, ask in self.more),
         )
 
     @cached_property
@@ -142,7 +157,7 @@ class Parts:
 
     @cached_property
     def asked(self) -> RowNumbers:
-        """The rows asked about to choose, round after round."""
+        """The rows asked about, round after round."""
         return np.concatenate([ask for _, ask in self.rounds])
 
 
@@ -152,10 +167,15 @@ def _rounds(
     strata: Numbers,
     people: People,
     draw: np.random.Generator,
-) -> tuple[tuple[RowNumbers, RowNumbers], ...]:
-    if len(learn) + len(choose) >= FOLDED:
-        return ((learn, choose),)
-    return _folds(np.concatenate([learn, choose]), strata, people, draw)
+) -> tuple[Rounds, Rounds]:
+    """The rounds of a search, and those that a choice takes besides."""
+    every = np.concatenate([learn, choose])
+    if len(every) < FOLDED:
+        return _folds(every, strata, people, draw, FOLDS), ()
+    folds = min(FOLDS - 1, max(2, round(len(learn) / len(choose))))
+    others = _folds(learn, strata, people, draw, folds)
+    more = tuple((np.concatenate([rest, choose]), ask) for rest, ask in others)
+    return ((learn, choose),), more
 
 
 def _sampled(
@@ -195,10 +215,10 @@ def _spread(strata: Numbers, draw: np.random.Generator) -> NDArray[np.float64]:
 
 
 def _folds(
-    rows: RowNumbers, strata: Numbers, people: People, draw: np.random.Generator
-) -> tuple[tuple[RowNumbers, RowNumbers], ...]:
+    rows: RowNumbers, strata: Numbers, people: People, draw: np.random.Generator, folds: int
+) -> Rounds:
     place = _places(strata[rows], people[rows], draw)
-    fold = np.floor(place * FOLDS).astype(np.int64)
+    fold = np.floor(place * folds).astype(np.int64)
     used = np.unique(fold)
     if len(used) < 2:
         raise InputError(f"{len(rows)} rows of one person cannot be learnt from and asked about")
@@ -218,7 +238,7 @@ class Question:
     label: Labels
     classes: int
     known: tuple[Floats, ...]
-    """Probabilities for every row of the table, one array a round."""
+    """Probabilities for every row of the table, one array a round, those of `Parts.more` last."""
     beside: Columns = ()
     views: Views = field(default_factory=Views)
     """What was found to be told in the form of columns, see `tamis.learn.views`."""
@@ -258,6 +278,9 @@ class SubsetBits:
     boosting: Boosting = field(default_factory=Boosting)
     fitted: dict[Columns, Gains] = field(default_factory=dict)
     """The gains of the rows `parts.asked` by set."""
+    tables: tuple[CodedTable, ...] = field(default=(), kw_only=True)
+    """How the columns are coded in each round where that differs: in forms that are learnt anew,
+    without the rows asked about. Empty: as in `table`."""
     whole: Gains | None = field(default=None, kw_only=True)
     """Those of a larger table that this one has some columns of; they count for the scales."""
     means: dict[Columns, tuple[Mean, Mean]] = field(default_factory=dict, kw_only=True)
@@ -314,6 +337,17 @@ class SubsetBits:
             self.table, parts, _known_shares(target, parts), told, self.people, boosting
         )
         return bits if secret is None else bits.with_views(secret.views)
+
+    def searching(self, parts: Parts) -> SubsetBits:
+        """The same, asking in fewer of its first rounds: those of `parts`."""
+        if len(parts.rounds) == len(self.parts.rounds):
+            return self
+        asked = len(parts.asked)
+        whole = self.whole
+        if whole is not None:
+            target, secret = whole
+            whole = target[:asked], None if secret is None else secret[:asked]
+        return replace(self, parts=parts, fitted={}, means={}, whole=whole)
 
     def found_views(
         self, frame: pl.DataFrame, known: Sequence[View] = (), fresh: Iterable[int] | None = None
@@ -446,7 +480,7 @@ class SubsetBits:
 
     def coded_for(self, number: int) -> CodedTable:
         """The table as it is coded in one of the rounds of `parts`."""
-        return self.table
+        return self.tables[number] if self.tables else self.table
 
     def _gains(self, columns: Columns, guess: Question) -> NDArray[np.float32]:
         found = [
@@ -493,7 +527,7 @@ def _known_shares(label: Labels, parts: Parts) -> Question:
     classes = int(label.max()) + 1
     known = tuple(
         np.broadcast_to(shares(label[learn], classes), (len(label), classes))
-        for learn, _ in parts.rounds
+        for learn, _ in parts.choosing.rounds
     )
     return Question(label, classes, known)
 
@@ -501,5 +535,6 @@ def _known_shares(label: Labels, parts: Parts) -> Question:
 def _known_by_target(label: Labels, target: Labels, parts: Parts, beside: int) -> Question:
     """The secret, where the target is known: its column is the last one."""
     classes = int(label.max()) + 1
-    known = tuple(shares_given(label, target, learn, classes) for learn, _ in parts.rounds)
+    rounds = parts.choosing.rounds
+    known = tuple(shares_given(label, target, learn, classes) for learn, _ in rounds)
     return Question(label, classes, known, (beside,))

@@ -6,7 +6,6 @@ release holds is learnt from as it is released, and asked about with people as t
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -18,6 +17,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy import sparse
 
+from tamis.coarsen.learnt_forms import FinestCodes
 from tamis.evaluate.bits import Floats, KeptTold, Mean
 from tamis.evaluate.figure import Figure
 from tamis.evaluate.regression import BoostingOrRegression, whole_gains
@@ -43,10 +43,9 @@ class Yardstick:
     Parameters
     ----------
     original : Table
-    choosing, reporting : SubsetBits
-        Of all features of the original.
-    noted : dict
-        See `note`.
+    searching, choosing, reporting : SubsetBits
+        Of all features of the original: on the rows that a search asks about, on all rows that a
+        search may see, each asked about by what others taught, and on those to report.
 
     Examples
     --------
@@ -62,9 +61,9 @@ class Yardstick:
     """
 
     original: Table
+    searching: SubsetBits
     choosing: SubsetBits
     reporting: SubsetBits
-    noted: dict[str, Gains] = field(default_factory=dict, repr=False)
     _forms: WeakKeyDictionary[Release, dict[str, str] | None] = field(
         default_factory=WeakKeyDictionary, init=False, repr=False
     )
@@ -102,12 +101,12 @@ class Yardstick:
                 BoostingOrRegression(rounds=REPORTED.rounds),
             )
         choosing = SubsetBits.of(
-            frame, target, secret, parts=parts, people=people, boosting=searched
+            frame, target, secret, parts=parts.choosing, people=people, boosting=searched
         )
         reporting = choosing.over(parts.reporting, reported)
         if records is not None:
             choosing.whole, reporting.whole = whole_gains(records, choosing, reporting)
-        return cls(original, choosing, reporting)
+        return cls(original, choosing.searching(parts), choosing, reporting)
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -141,17 +140,10 @@ class Yardstick:
             return None
         return {f: release.forms[f].key if f in release.forms else "" for f in release.features}
 
-    def note(self, release: Release, gains: Gains) -> None:
-        """Keep what a search found of a release on the rows to choose by.
-
-        Forms that were learnt from these rows look better on them than they are; a search scores
-        them as learnt without the rows that it asks about.
-        """
-        self.noted[self._key(release)] = gains
-
     def compared(self, releases: Sequence[Release]) -> Compared:
         """Kept and told of several releases; all features count for the scales."""
-        choosing = self._measured(self.choosing, releases)
+        tried = len(self.searching.fitted)
+        choosing = replace(self._measured(self.choosing, releases), tried=tried)
         shown = choosing.teaches, choosing.tells
         reporting = replace(self._measured(self.reporting, releases), shown=shown)
         return Compared(choosing, reporting)
@@ -160,15 +152,36 @@ class Yardstick:
         """A table to learn a release from, and its columns there."""
         if release.is_suppressed:
             bits, columns = self.bits(release.unsuppressed, among)
-            return bits.learning_from(release.mask), columns
+            mask = release.mask if bits is among else release.mask[among.parts.every]
+            return bits.learning_from(mask), columns
         as_they_are = self.columns(release)
         if as_they_are is not None:
             return among, as_they_are
         if isinstance(release, DrawnRelease):
             found = _drawn(release, among)
         else:
-            found = _other(release, among, self._as_they_are(release))
+            trials = self._trials(release, among)
+            found = _other(release, among, self._as_they_are(release), trials)
         return found, found.everything
+
+    def _trials(self, release: Release, among: SubsetBits) -> list[dict[int, CodedTable]]:
+        """For each round the columns in forms that it learnt without the rows it asks about."""
+        rounds = len(among.parts.rounds)
+        found: list[dict[int, CodedTable]] = [{} for _ in range(rounds)]
+        for place, name in enumerate(release.features):
+            form = release.forms.get(name)
+            if form is None or among is not self.choosing or len(form.trials) != rounds:
+                continue
+            for columns, trial in zip(found, form.trials):
+                codes = self._finest.of(self._number[name], trial)[None, :]
+                width, ordered = [trial.groups + 1], [trial.finest.ordered]
+                columns[place] = CodedTable(codes, np.array(width), np.array(ordered))
+        return found
+
+    @cached_property
+    def _finest(self) -> FinestCodes:
+        """The rows to choose and to report by, in the finest groups of learnt forms."""
+        return FinestCodes(self.original.only(self.features)[self.choosing.parts.every])
 
     def _as_they_are(self, release: Release) -> dict[int, int]:
         """The columns of a release that are as in the original, by their numbers there."""
@@ -198,36 +211,17 @@ class Yardstick:
             within[everything, i] = not release.is_altered
         return among.kept_told(gains, within, everything)
 
-    def _key(self, release: Release) -> str:
-        """Equal for equal forms of equal rows."""
-        forms = json.dumps(self.forms(release.unsuppressed), sort_keys=True)
-        return forms + release.mask.tobytes().hex() if release.is_suppressed else forms
-
     def _gains(self, release: Release, among: SubsetBits) -> Gains:
         if release.n_unlisted and among.whole is not None:
             return among.whole
-        key = self._key(release)
-        noted = self.noted.get(key) if among is self.choosing else None
         bits, columns = self.bits(release, among)
-        if noted is not None and not (bits.secret and bits.secret.views.kept):
-            return noted
         target, secret = bits.gains(columns)
-        if noted is not None:  # a search of forms does not look at all that their labels show
-            return noted[0], _more_telling(noted[1], secret)
         if not release.is_drawn or among.secret is None:
             return target, secret
         # The rows drawn lack the secret; who knows it of some people learns from them, which is
         # more than drawn rows can reveal.
         true = tuple(self._number[f] for f in release.features if f in self._number)
         return target, among.gains(true)[1]
-
-
-def _more_telling(
-    one: NDArray[np.float32] | None, other: NDArray[np.float32] | None
-) -> NDArray[np.float32] | None:
-    if one is None or other is None:
-        return one
-    return one if one.mean(dtype=np.float64) >= other.mean(dtype=np.float64) else other
 
 
 @dataclass(frozen=True, eq=False)
@@ -287,11 +281,17 @@ def forms_within(sets: Sequence[Mapping[str, str] | None]) -> NDArray[np.bool_]:
     return np.asarray(within)
 
 
-def _other(release: Release, among: SubsetBits, same: Mapping[int, int]) -> SubsetBits:
+def _other(
+    release: Release,
+    among: SubsetBits,
+    same: Mapping[int, int],
+    trials: Sequence[Mapping[int, CodedTable]],
+) -> SubsetBits:
     """What is released, as a table of its own of the rows that are learnt from or asked about.
 
     Where values were altered, people as they are stand below it: learnt from above, asked below.
-    Of columns that are the `same` as before the views are known.
+    Of columns that are the `same` as before the views are known. `trials` are columns that are
+    coded otherwise in each round.
     """
     parts = among.parts
     rows = parts.every
@@ -304,11 +304,14 @@ def _other(release: Release, among: SubsetBits, same: Mapping[int, int]) -> Subs
     coded = CodedTable.of(frame, own.search)
     target = _of_rows(among.target, rows, bool(below))
     secret = among.secret and _of_rows(among.secret, rows, bool(below), len(coded))
-    table = coded.beside(CodedTable.of_label(target.label, own.search))
+    label = CodedTable.of_label(target.label, own.search)
+    table = coded.beside(label)
+    rounds = trials if any(trials) else ()
+    tables = tuple(coded.with_columns(columns).beside(label) for columns in rounds)
     people = among.people[rows]
     if below:
         people = people.and_others(people)
-    bits = SubsetBits(table, own, target, secret, people, among.boosting)
+    bits = SubsetBits(table, own, target, secret, people, among.boosting, tables=tables)
     known = () if among.secret is None else among.secret.views.among(same)
     return bits.with_views(
         bits.found_views(frame, known, set(range(frame.width)) - {*same.values()})

@@ -5,7 +5,7 @@ Rows that are alike can be counted: what learns from rows can then learn from th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -142,6 +142,17 @@ class CodedTable:
         for line, column in zip(codes, chosen):  # several times faster than both at once
             line[:] = self.codes[column].take(at)
         return CodedTable(codes, self.widths[chosen], self.ordered[chosen])
+
+    def with_columns(self, others: Mapping[int, CodedTable]) -> CodedTable:
+        """The same with some columns coded otherwise, by their numbers: each a table of one."""
+        codes, widths, ordered = self.codes.copy(), self.widths.copy(), self.ordered.copy()
+        for number, other in others.items():
+            codes[number], widths[number], ordered[number] = (
+                other.codes[0],
+                other.widths[0],
+                other.ordered[0],
+            )
+        return replace(self, codes=codes, widths=widths, ordered=ordered)
 
     def beside(self, *others: CodedTable) -> CodedTable:
         """The columns of all, of the same rows, the same ones coded."""

@@ -27,7 +27,7 @@ from tamis.coarsen.value_groups import Prefixes
 from tamis.coding import Coded, CodedFrame
 from tamis.errors import InputError, plural
 from tamis.evaluate.bits import Floats, KeptTold, chosen, merges_of
-from tamis.evaluate.subset_bits import Columns, Gains, Parts, Question, SubsetBits
+from tamis.evaluate.subset_bits import Columns, Parts, Question, SubsetBits
 from tamis.learn.boosting import shares, shares_given
 from tamis.learn.coded_table import CodedTable
 from tamis.people import People
@@ -97,7 +97,7 @@ class Coarsen(Method):
 
     def propose(self, problem: Problem) -> list[Release]:
         assert problem.yardstick is not None
-        bits = problem.yardstick.choosing
+        bits = problem.yardstick.searching
         searched_front(problem)  # the sets that it fits are where the search below starts
         frame = problem.table.only(problem.yardstick.features)
         ladders = self._ladders(problem)
@@ -134,7 +134,7 @@ class Coarsen(Method):
         table = problem.table
         free = [c for c in table.features if c not in self.keep]
         made = ladders_of(table, problem.ladders, free, k=problem.k)
-        few = problem.yardstick is None or too_few_to_learn(problem.yardstick.choosing.parts)
+        few = problem.yardstick is None or too_few_to_learn(problem.yardstick.searching.parts)
         return {
             name: ladder
             for name, ladder in made.items()
@@ -164,11 +164,7 @@ class Coarsen(Method):
             return None
         whole = self._in_forms(problem, list(rungs), stated)
         release = whole.keeping(release.mask) if release.is_suppressed else whole
-        release = replace(release, name=form_name(release))
-        if forms:
-            learnt = release.mask if release.is_suppressed else None
-            problem.yardstick.note(release, found.gains(number, learnt))
-        return release
+        return replace(release, name=form_name(release))
 
     def _in_forms(
         self, problem: Problem, columns: Sequence[str], forms: Mapping[str, Coarsening]
@@ -215,7 +211,7 @@ def _of_released(
             ladder = drawn_in(Ladder.from_dict(name, form.ladder), form.level, cells)
         if ladder is None:
             return None
-        found[name] = Coarsening(ladder, form.level, stability)
+        found[name] = Coarsening(ladder, form.level, stability, rungs[name].trials)
     return found
 
 
@@ -274,11 +270,6 @@ class CoarserSets:
         """The form of each column of a set, in the order of the table."""
         found = [self.bits.rungs[c] for c in self.sets[number]]
         return sorted(found, key=lambda rung: rung.column)
-
-    def gains(self, number: int, kept: NDArray[np.bool_] | None = None) -> Gains:
-        """What a set says of each asked row, learnt from all rows or from those that are kept."""
-        bits = self.bits if kept is None else self.bits.learning_from(kept)
-        return bits.gains(self.sets[number])
 
     def released(self, number: int, frame: pl.DataFrame) -> pl.DataFrame:
         """The features as a set releases them."""
@@ -359,7 +350,7 @@ def too_few_to_learn(parts: Parts) -> bool:
     >>> too_few_to_learn(Parts.drawn(np.array([0, 1] * 700)))
     True
     """
-    return min(len(learn) for learn, _ in parts.rounds) < FEWEST_ROWS
+    return min(len(learn) for learn, _ in parts.choosing.rounds) < FEWEST_ROWS
 
 
 def learnt_rungs(
@@ -446,7 +437,7 @@ class _Ground:
 def _grounds(bits: RungBits, worths: Sequence[float]) -> Iterator[_Ground]:
     """The rows learnt from in each round, and last all rows that a search may see."""
     questions = [bits.target] if bits.secret is None else [bits.target, bits.secret]
-    for number, (learn, _) in enumerate(bits.parts.rounds):
+    for number, (learn, _) in enumerate(bits.parts.choosing.rounds):
         known = [question.known[number] for question in questions]
         yield _Ground(bits, learn, bits.coded_for(number), list(zip(questions, known, worths)))
     search, target = bits.parts.search, bits.target

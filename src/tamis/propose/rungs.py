@@ -16,11 +16,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tamis.coarsen.learnt_forms import CoarserForm, FinestForm
+from tamis.coarsen.learnt_forms import CoarserForm, FinestCodes
 from tamis.coding import Coded, CodedFrame, DistinctRows, coded, collapsed, joined
 from tamis.evaluate.bits import Floats
 from tamis.evaluate.subset_bits import Columns, SubsetBits
-from tamis.learn.coded_table import CodedTable, Codes
+from tamis.learn.coded_table import CodedTable
 from tamis.people import People, PeopleLike
 from tamis.risk.grouping import sizes_of
 from tamis.risk.suppression import all_but_few
@@ -46,7 +46,7 @@ class Rung:
     level: pl.Series | None = None
     """A written level: what every row has on it."""
     trials: tuple[CoarserForm, ...] = ()
-    """The form as it was learnt for each round of scoring, without the rows asked about."""
+    """The form as it was learnt for each round of choosing, without the rows asked about."""
 
     def applied(self, column: pl.Series) -> pl.Series:
         """The column as this rung releases it."""
@@ -63,24 +63,6 @@ class Rung:
         return self.chain == other.chain and self.groups >= other.groups
 
 
-class FinestCodes:
-    """The rows of a table by the finest groups of its columns, which all coarser forms are made of.
-
-    Each column is grouped when it is first asked for, and once.
-    """
-
-    def __init__(self, frame: pl.DataFrame) -> None:
-        self._frame = frame
-        self._known: dict[tuple[int, FinestForm], Codes] = {}
-
-    def of(self, column: int, form: CoarserForm) -> Codes:
-        """The group of each row in a form of a column."""
-        asked = column, form.finest
-        if asked not in self._known:
-            self._known[asked] = form.finest.codes(self._frame[:, column])
-        return form.merged(self._known[asked])
-
-
 @dataclass(eq=False)
 class RungBits(SubsetBits):
     """Kept and told of sets of rungs; the first rungs are the columns as they are.
@@ -89,8 +71,6 @@ class RungBits(SubsetBits):
     """
 
     rungs: tuple[Rung, ...] = ()
-    tables: tuple[CodedTable, ...] = ()
-    """How the rungs are coded in each round; `table` has them as they would be released."""
     made: NDArray[np.bool_] = field(default_factory=lambda: np.zeros((0, 0), dtype=np.bool_))
     """`[i, j]`: who has rung i can work out rung j."""
 
@@ -110,8 +90,8 @@ class RungBits(SubsetBits):
             bits.boosting,
             dict(bits.fitted),
             rungs,
-            (bits.table,) * len(bits.parts.rounds),
             np.eye(len(rungs), dtype=np.bool_),
+            tables=(bits.table,) * len(bits.parts.choosing.rounds),
             means=dict(bits.means),
         )
 
@@ -122,7 +102,7 @@ class RungBits(SubsetBits):
         finest = FinestCodes(few := frame[rows])
         released, *rounds = (
             [_coded(rung, few, finest, rows, number, search) for rung in more]
-            for number in (None, *range(len(self.parts.rounds)))
+            for number in (None, *range(len(self.tables)))
         )
         return replace(
             self,
@@ -151,9 +131,6 @@ class RungBits(SubsetBits):
 
     def sources(self, columns: Sequence[int]) -> Sequence[int]:
         return [self.rungs[c].column for c in columns]
-
-    def coded_for(self, number: int) -> CodedTable:
-        return self.tables[number]
 
 
 def keeps_people(

@@ -72,7 +72,7 @@ class KeptToldFront(Method):
 
     def propose(self, problem: Problem) -> list[Release]:
         assert problem.yardstick is not None
-        bits, unknown = problem.yardstick.choosing, unknowable(problem)
+        bits, unknown = problem.yardstick.searching, unknowable(problem)
         front, keeps = searched_front(problem, self.budget)
         sets = [columns for columns in front.scores if columns]
         if not sets:
@@ -105,7 +105,7 @@ def searched_front(
 ) -> tuple[Front, Callable[[Columns], bool]]:
     """The search of whole columns, and what it asked of sets; run once, whoever needs it."""
     assert problem.yardstick is not None
-    bits = problem.yardstick.choosing
+    bits = problem.yardstick.searching
     most = None if len(bits) <= WHOLE else budget
     if most not in problem.fronts:
         keeps = keeps_k(problem)
@@ -277,7 +277,7 @@ def _narrowed(problem: Problem) -> Problem:
     """The same problem with the most promising columns alone, by rows that a search may see."""
     if len(problem.table.features) <= MOST_SEARCHED or problem.yardstick is None:
         return problem
-    bits = problem.yardstick.choosing
+    bits = problem.yardstick.searching
     rows, target = bits.parts.learn, bits.target
     said = np.tile(shares(target.label[rows], target.classes), (len(rows), 1))
     promised = promised_bits(bits.table, rows, said, target.label[rows])[: len(bits)]
