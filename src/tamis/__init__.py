@@ -70,6 +70,7 @@ if TYPE_CHECKING:  # so that type checkers see what is imported on first use
     from tamis.risk.audit import riskiest_columns as riskiest_columns
     from tamis.risk.breach import breach_increase as breach_increase
     from tamis.risk.containment import containment_anonymity as containment_anonymity
+    from tamis.risk.containment import containment_group as containment_group
     from tamis.risk.containment import entity_anonymity as entity_anonymity
     from tamis.risk.diversity import l_diversity as l_diversity
     from tamis.risk.diversity import t_closeness as t_closeness
@@ -125,6 +126,7 @@ _HOME = {
     "coarsened": "tamis.coarsen.search",
     "consider": "tamis.flow",
     "containment_anonymity": "tamis.risk.containment",
+    "containment_group": "tamis.risk.containment",
     "corrected_t_test": "tamis.learn.cv",
     "correlations": "tamis.evaluate.curve",
     "entity_anonymity": "tamis.risk.containment",

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from tamis.errors import InputError
-from tamis.risk.containment import containment_anonymity, entity_anonymity
+from tamis.risk.containment import containment_anonymity, containment_group, entity_anonymity
 from tests.evaluate.test_separation import TABLE_1
 
 
@@ -24,6 +24,20 @@ def test_the_papers_table():
     assert containment_anonymity(TABLE_1) == 1
     assert containment_anonymity(TABLE_1[:, [0, 1, 4]]) == 2
     assert containment_anonymity(TABLE_1[:, [2, 3, 4]]) == 2
+
+
+def test_the_group_of_a_row_is_who_has_all_that_it_has():
+    assert containment_group(TABLE_1, 1).tolist() == [0, 1, 3, 4]  # the example of Definition 5
+    assert containment_group(TABLE_1, 5).tolist() == [5]
+    for row, size in enumerate(entity_anonymity(TABLE_1)):
+        group = containment_group(sparse.csr_array(TABLE_1), row)
+        assert len(group) == size
+        assert all((TABLE_1[row] <= TABLE_1[other]).all() for other in group)
+    assert containment_group([[0, 0], [1, 0]], 0).tolist() == [0, 1]
+    with pytest.raises(InputError, match="no row 6: the table has 6 rows, counted from 0"):
+        containment_group(TABLE_1, 6)
+    with pytest.raises(InputError, match="row must be"):
+        containment_group(TABLE_1, -1)
 
 
 PRINTED_F2 = "1 2 3 4 5 12 13 14 15 25 35 45 125 135 145"

@@ -69,8 +69,12 @@ class PrivateSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     With Laplace noise of scale 2 S features / epsilon the *set* of the largest costs epsilon: in
     a neighbouring table every value moves by at most S, so raising the noise of each selected
-    feature by 2 S keeps the set, and that costs epsilon / features for each of them. (The scale
-    S / epsilon that the paper prints would cost far more than epsilon.)
+    feature by 2 S keeps the set, and that costs epsilon / features for each of them.
+
+    The paper prints the scale S / epsilon and divides epsilon equally by feature, so that its noise
+    has the scale S features / epsilon, half of ours: to move a selected feature by 2 S then costs
+    2 epsilon / features, and the set 2 epsilon. Whoever wants that noise asks for twice the
+    epsilon; it is not offered at half its price.
 
     Examples
     --------

@@ -71,6 +71,7 @@ SERVE = (
 )
 
 CONTAINMENT_SEARCHES = ("greedy", "improve", "maximal", "exact")
+PRESET = Option("preset", "The protocol of the paper.", "choice", choices=("paper",))
 CONTAINMENT = (
     Option("k", "The anonymity to keep; may be several.", default="5", metavar="N[,N...]"),
     Option(
@@ -78,7 +79,7 @@ CONTAINMENT = (
         "What the columns should be good for; difference or best to predict well.",
         "choice",
         default="distcnt",
-        choices=UTILITIES,
+        choices=(*UTILITIES, "size"),
     ),
     Option(
         "privacy",
@@ -103,6 +104,11 @@ CONTAINMENT = (
         least=0,
         old=("absences",),
         dest="absences",
+        rare=True,
+    ),
+    replace(
+        PRESET,
+        help="Greedy or maximal as printed: stop at the first column that does not fit.",
         rare=True,
     ),
     Option("no_extend", "Do not add what still fits afterwards.", "flag", rare=True),
@@ -132,12 +138,7 @@ BREACH = (
         default="nb",
         choices=tuple(MODELS),
     ),
-    Option(
-        "preset",
-        "All rows, ten folds once as Weka deals them, the walk, equal weights.",
-        "choice",
-        choices=("paper",),
-    ),
+    replace(PRESET, help="All rows, ten folds once as Weka deals them, the walk, equal weights."),
     _weights(help="How much each factor counts.", otherwise=WEIGHTS_SHOWN),
     Option("alpha", "The largest breach increase to choose.", metavar="N|distp"),
     Option("alpha_in_search", "The search keeps to --alpha, too.", "flag", rare=True),
@@ -232,8 +233,8 @@ SELECT_BY = (
         "auto [default], walk, exhaustive, forward, backward, best-first.",
         metavar="NAME",
     ),
-    *CONTAINMENT,
-    *BREACH,
+    PRESET,
+    *(option for option in (*CONTAINMENT, *BREACH) if option.dest != PRESET.dest),
     *writing("the path by containment, regions by breach", BREACH_SEED),
 )
 METRICS = (

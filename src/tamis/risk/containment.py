@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from tamis.binary.matrix import Binary, sparse_columns, sparse_rows, zero_one
 from tamis.coding import Coded, counted, joined
-from tamis.errors import InputError, check_whole
+from tamis.errors import InputError, check_whole, plural
 from tamis.people import People
 from tamis.risk.grouping import Ints, people_in
 
@@ -95,6 +95,35 @@ def entity_anonymity(X: Any, *, people: Any = None) -> NDArray[np.int64]:
         return cube[masks][of_row]
     distinct, weight, of_row = _distinct_wide(table)
     return np.asarray(kernels.weight_of_supersets(*distinct, weight)[of_row])
+
+
+def containment_group(X: Any, row: int) -> NDArray[np.int64]:
+    """The rows that have all the ones of a row, itself among them: those it hides among.
+
+    Parameters
+    ----------
+    X : 0/1 array, sparse array or frame
+    row : int
+        The position of the row.
+
+    Notes
+    -----
+    Definition 5 of Zhang et al. (2017). `entity_anonymity` is the size of the group of every row.
+
+    Examples
+    --------
+    >>> containment_group([[1, 1], [1, 0], [1, 1], [0, 0]], 1).tolist()
+    [0, 1, 2]
+    """
+    table = sparse_rows(_with_rows(X))
+    check_whole("row", row, least=0)
+    if row >= table.shape[0]:
+        raise InputError(
+            f"there is no row {row}: the table has {plural(table.shape[0], 'row')}, counted from 0"
+        )
+    needed = table.indices[table.indptr[row] : table.indptr[row + 1]]
+    held = np.asarray(table[:, needed].sum(axis=1)).reshape(-1)
+    return np.flatnonzero(held == len(needed))
 
 
 def absence_anonymity(X: Any, absences: int, *, people: Any = None, enough: int = 0) -> int:

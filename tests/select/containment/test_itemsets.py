@@ -15,7 +15,7 @@ from mlxtend.frequent_patterns import fpmax
 from scipy import sparse
 
 from tamis.errors import CannotMeet, InputError
-from tamis.evaluate.separation import distcnt, hamdist
+from tamis.evaluate.separation import classification_metric, distcnt, hamdist
 from tamis.risk.containment import containment_anonymity
 from tamis.select.containment.greedy import greedy
 from tamis.select.containment.itemsets import largest_itemsets, maximal
@@ -131,3 +131,24 @@ def test_the_largest_itemset_of_pu1(dataset: Callable[[str], Path]) -> None:
     assert found.anonymity == containment_anonymity(X[:, list(found.features)]) == 5
     assert found.utility == pytest.approx(hamdist(X, y, found.features))
     assert found.utility > greedy(X, y, 5, utility="hamdist").utility
+
+
+@given(labelled_tables(), st.integers(1, 4), st.sampled_from(["cm", "size"]))
+def test_the_best_of_the_largest_by_a_measure_of_sets(table: Labelled, k: int, name: str) -> None:
+    X, y = table
+    k = min(k, len(X))
+    found = maximal(X, y, k, utility=name, extend=False)
+
+    def worth(columns: tuple[int, ...]) -> float:
+        if name == "size":
+            return len(columns)
+        return 1 - classification_metric(X, y, list(columns)) / len(X)
+
+    used = {c for c in range(X.shape[1]) if hamdist(X, y, [c]) > 0}
+    sets = [tuple(c for c in s if c in used) for s in largest_itemsets(X, k, 20)]
+    assert found.utility == pytest.approx(worth(found.features))
+    assert found.utility == pytest.approx(max(map(worth, sets), default=worth(())))
+    assert anonymity(X, found.features) == found.anonymity >= k
+    more = maximal(X, y, k, utility=name)
+    assert set(found.features) <= set(more.features)
+    assert sum(step.gain for step in more.steps) + worth(()) == pytest.approx(more.utility)

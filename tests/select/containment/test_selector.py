@@ -17,7 +17,8 @@ from tamis.errors import CannotMeet, InputError
 from tamis.evaluate.separation import distcnt, hamdist
 from tamis.risk.containment import containment_anonymity
 from tamis.select.containment import ContainmentSelector
-from tamis.select.containment.greedy import greedy
+from tamis.select.containment.greedy import SEVERAL, SeveralClassesSearch, greedy
+from tamis.select.containment.itemsets import maximal
 from tests.long import daily
 
 VALUES = "gives cells other than 0 and 1, which are refused"
@@ -247,7 +248,63 @@ def test_the_papers_maximal_is_not_extended():
 
 
 def test_searches_that_know_less_say_so(data):
-    with pytest.raises(InputError, match="'hamdist' or 'distcnt', got 'auc'"):
+    with pytest.raises(InputError, match="the utility 'hamdist', 'distcnt', got 'auc'"):
         ContainmentSelector(search="exact", utility="auc").fit(*data)
     with pytest.raises(InputError, match="privacy='containment', got 'equality'"):
         ContainmentSelector(search="improve", privacy="equality").fit(*data)
+
+
+@pytest.mark.parametrize("utility", ["hamdist", "distcnt", "cm"])
+def test_the_preset_is_the_printed_greedy(utility, data):
+    X, y = data
+    differ = 0
+    for k in range(2, 9):
+        found = ContainmentSelector(k=k, utility=utility, preset="paper").fit(X, y)
+        assert found.selection_ == greedy(X, y, k, utility=utility, on_violation="stop")
+        further = ContainmentSelector(k=k, utility=utility).fit(X, y)
+        differ += found.selection_.features != further.selection_.features
+    assert differ
+
+
+def test_the_preset_is_the_printed_maximal(data):
+    X, y = data
+    found = ContainmentSelector(k=5, utility="cm", search="maximal", preset="paper").fit(X, y)
+    assert found.selection_ == maximal(X, y, 5, utility="cm", largest=20, extend=False)
+
+
+@pytest.mark.parametrize(
+    "given", [{"search": "exact"}, {"utility": "information"}, {"preset": "mine"}]
+)
+def test_a_preset_takes_what_the_paper_has(given, data):
+    with pytest.raises(InputError, match="preset"):
+        ContainmentSelector(preset="paper").set_params(**given).fit(*data)
+
+
+def test_exact_hides_among_equals_too(data):
+    X, y = data
+    selector = ContainmentSelector(k=5, utility="hamdist", privacy="equality")
+    best = clone(selector).set_params(search="exact").fit(X, y)
+    near = clone(selector).fit(X, y)
+    assert best.bound_ == best.utility_ >= near.utility_
+    assert np.unique(X[:, best.support_], axis=0, return_counts=True)[1].min() == best.anonymity_
+    people = np.arange(len(X)) // 2
+    shared = clone(best).fit(X, y, people=people)
+    assert shared.unit_ == "people"
+    assert shared.anonymity_ >= 5
+
+
+@pytest.mark.parametrize("utility", SEVERAL)
+def test_a_target_of_several_classes(utility, data):
+    X, y = data
+    y = np.where(X[:, 0] == 1, "c", np.where(y == 1, "a", "b"))
+    selector = ContainmentSelector(k=5, utility=utility).fit(X, y)
+    assert selector.selection_ == SeveralClassesSearch(X, y).of(5, utility)
+    assert selector.classes_.tolist() == ["a", "b", "c"]
+    assert containment_anonymity(X[:, selector.support_]) == selector.anonymity_ >= 5
+    some = np.arange(len(X)) % 3 > 0
+    labelled = ContainmentSelector(k=5, utility=utility).fit(X, y, labelled=some)
+    assert labelled.selection_ == SeveralClassesSearch(X, y, labelled=some).of(5, utility)
+    with pytest.raises(InputError, match="3 classes needs search='greedy' and the utility"):
+        ContainmentSelector(k=5).fit(X, y)
+    with pytest.raises(InputError, match="3 classes needs the default 'on_violation'"):
+        ContainmentSelector(k=5, utility=utility, on_violation="stop").fit(X, y)

@@ -34,7 +34,7 @@ def by(source: TableSource, by: str, **options: Any) -> None:
     go with which.
     """
     other = "breach" if by == "containment" else "containment"
-    foreign = {option.dest for option in OWN[other]}
+    foreign = {o.dest for o in OWN[other]} - {o.dest for o in OWN[by]}
     _refuse_other(by, other, foreign)
     options = {name: value for name, value in options.items() if name not in foreign}
     options["search"] = options["search"] or SEARCHES[by][0]

@@ -29,7 +29,7 @@ _HIDING = {
 
 PASSED_ON = (
     *("search", "privacy", "on_violation", "largest", "time_limit", "drop_rare", "max_features"),
-    *("min_gain", "absences"),
+    *("min_gain", "absences", "preset"),
 )
 """What is called the same as a parameter of the selector."""
 

@@ -9,6 +9,7 @@
     itemsets         the largest sets of columns that k rows have in common
     improve          filling up a set; local search between greedy and exact
     exact            the best of all sets, or a bound by a linear program
+    exact_equal      the same under k equal rows
 
     crowd            the k asked for, and k people where a person has several rows
     source           where columns are taken from; does this column still fit?

@@ -9,13 +9,16 @@ then value, then lowest columns.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from tamis.binary.matrix import sparse_rows
+from tamis.binary.matrix import sparse_columns, sparse_rows, two_classes
 from tamis.errors import check_whole
 from tamis.select.containment.crowd import check_k
 from tamis.select.containment.improve import Filler
@@ -52,8 +55,9 @@ def maximal(
     ----------
     X, y, k, labelled
         As in `tamis.select.containment.greedy.GreedySearch`; `k` is the anonymity to keep.
-    utility : {"hamdist", "distcnt"}
-        Decides among the itemsets.
+    utility : {"hamdist", "distcnt", "cm", "size"}
+        Decides among the itemsets; `cm` is the share of rows in the majority class of their group,
+        as in `greedy`, `size` the number of columns. What fits beside is then added by `hamdist`.
     largest : int
         How many itemsets to look at; ties in size at the cut are broken by `hamdist`, then by
         the lowest columns.
@@ -73,19 +77,65 @@ def maximal(
     (0, 1)
     """
     check_whole("largest", largest)
-    filler = Filler(X, y, k, utility, labelled)
-    best = best_itemset(filler, X, k, largest)
-    if extend:
-        return filler.selection(filler.fill(best))
-    return filler.selection(filler.offered(best))
+    worth = _SET_WORTH.get(utility)
+    filler = Filler(X, y, k, "hamdist" if worth else utility, labelled)
+    of_set = None if worth is None else partial(worth, X, y, labelled)
+    best = best_itemset(filler, X, k, largest, of_set)
+    found = filler.selection(filler.fill(best) if extend else filler.offered(best))
+    return found if of_set is None else _by_sets(found, of_set)
 
 
-def best_itemset(filler: Filler, X: Any, k: int, largest: int = 20) -> NDArray[np.int64]:
-    """The positions of the best of the largest maximal itemsets, in order."""
+def _in_majority(X: Any, y: Any, labelled: Any, columns: Sequence[int]) -> float:
+    """The share of labelled rows that are in the majority class of their group."""
+    from tamis.risk.kernels import distinct_rows
+
+    rows = sparse_rows(sparse_columns(X)[:, list(columns)])
+    known = np.ones(rows.shape[0], bool) if labelled is None else np.asarray(labelled)
+    of_row, positive = distinct_rows(rows.indptr, rows.indices)[2][known], two_classes(y)[known]
+    groups = int(of_row.max()) + 1
+    ones = np.bincount(of_row[positive], minlength=groups)
+    return float(np.maximum(ones, np.bincount(of_row, minlength=groups) - ones).sum() / len(of_row))
+
+
+def _size(X: Any, y: Any, labelled: Any, columns: Sequence[int]) -> float:
+    return len(columns)
+
+
+_SET_WORTH: dict[str, Callable[[Any, Any, Any, Sequence[int]], float]] = {
+    "cm": _in_majority,
+    "size": _size,
+}
+"""What is asked of whole sets; the other utilities are those of `Filler`."""
+
+
+def _by_sets(found: Selection, of_set: Callable[[Sequence[int]], float]) -> Selection:
+    """The same path, in a utility that is asked of every set on it."""
+    steps, before = [], of_set(())
+    for i, step in enumerate(found.steps):
+        utility = of_set(found.features[: i + 1])
+        steps.append(replace(step, gain=utility - before, utility=utility))
+        before = utility
+    return replace(found, utility=before, steps=tuple(steps))
+
+
+def best_itemset(
+    filler: Filler,
+    X: Any,
+    k: int,
+    largest: int = 20,
+    of_set: Callable[[Sequence[int]], float] | None = None,
+) -> NDArray[np.int64]:
+    """The positions of the best of the largest maximal itemsets, in order.
+
+    The best by the utility of the filler, or by `of_set`, which is asked of columns.
+    """
     values = np.zeros(sparse_rows(X).shape[1], dtype=np.int64)
     values[filler.candidates] = filler.pairs
     sets = [filler.places(s) for s in largest_itemsets(X, k, largest, values)]
-    worth = [filler.gains(places)[0] for places in sets]
+    if of_set is None:
+        worth: list[float] = [filler.gains(places)[0] for places in sets]
+    else:
+        worth = [of_set(filler.candidates[places].tolist()) for places in sets]
     return np.sort(sets[int(np.argmax(worth))] if sets else np.zeros(0, dtype=np.int64))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Literal, Self
 
@@ -16,7 +17,14 @@ from tamis.charts import Picture
 from tamis.errors import CannotMeet, InputError, listed
 from tamis.people import People
 from tamis.select.containment.crowd import Privacy, check_k, labelled_rows, selected
-from tamis.select.containment.greedy import Model, OnViolation, SetUtility, greedy
+from tamis.select.containment.greedy import (
+    SEVERAL,
+    Model,
+    OnViolation,
+    SetUtility,
+    SeveralClassesSearch,
+    greedy,
+)
 from tamis.select.containment.selection import Selection
 
 SEARCHES = ("greedy", "maximal", "improve", "exact")
@@ -69,6 +77,10 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         ``search="greedy"``, ``on_violation="skip"`` and the utility `distcnt` or a sum over the
         features, and takes time that grows with their power; see
         `tamis.risk.containment.absence_anonymity`.
+    preset : {"paper"} or None
+        `"paper"`: the printed algorithms, Maximal with its 20 largest itemsets or Greedy, by
+        `hamdist`, `distcnt` or `cm`: they stop at the first feature that does not fit, and add
+        nothing afterwards. Without it they skip such a feature, which finds more at the same k.
 
     Attributes
     ----------
@@ -124,6 +136,7 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         model: Model = "linear",
         random_state: int = 0,
         absences: int = 0,
+        preset: Literal["paper"] | None = None,
     ) -> None:
         self.k = k
         self.utility = utility
@@ -139,6 +152,7 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.model = model
         self.random_state = random_state
         self.absences = absences
+        self.preset = preset
 
     def fit(self, X: Any, y: Any, people: Any = None, labelled: Any = None) -> Self:
         """Choose the features.
@@ -146,7 +160,8 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : 0/1 array, CSR or CSC array, or frame
-        y : labels of two classes
+        y : labels of classes
+            Two; or more with ``search="greedy"`` and the utility `information` or `ratio`.
         people : array, optional
             The person each row belongs to, by name or number, if a person may have several: k and
             every anonymity then count people. The search counts rows and is asked for more
@@ -157,17 +172,23 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """
         if self.search not in SEARCHES:
             raise InputError(f"search must be one of {', '.join(SEARCHES)}, got {self.search!r}")
+        self._check_preset()
         names = [str(name) for name in getattr(X, "columns", [])]
         # Whether the cells are 0 and 1, and finite, is checked below, naming the columns.
         X, y = validate_data(
             self, X, y, accept_sparse=("csr", "csc"), dtype=None, ensure_all_finite=False
         )
-        table, positive = self._read(X, y, names)
+        table, y = self._read(X, y, names)
         check_k(self.k, table.shape[0])
         who = People.named(people, table.shape[0])
-        known = labelled_rows(labelled, positive)
-        search = partial(self._search, table, positive, who, known)
-        if self.absences:
+        several = len(self.classes_) > 2
+        if several:
+            search = self._search_of_several(table, y, labelled)
+        else:
+            positive = two_classes(y)
+            known = labelled_rows(labelled, positive)
+            search = partial(self._search, table, positive, who, known)
+        if self.absences and not several:
             found = self._with_absences(table, positive, who, known)
         elif who.each_row:
             found = search(self.k)
@@ -192,10 +213,51 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         utility = self.utility if isinstance(self.utility, str) else "utility"
         return path_picture(self.selection_, [*map(str, names)], self.k, utility, self.unit_)
 
-    def _read(self, X: Any, y: Any, names: list[str]) -> tuple[Binary, NDArray[np.bool_]]:
-        positive = two_classes(y)
-        self.classes_ = np.unique(y)
-        return zero_one(X, names), positive
+    def _read(self, X: Any, y: Any, names: list[str]) -> tuple[Binary, NDArray[Any]]:
+        labels = np.asarray(y)
+        self.classes_ = np.unique(labels)
+        if len(self.classes_) < 3:
+            two_classes(labels)
+        return zero_one(X, names), labels
+
+    def _search_of_several(
+        self, table: Binary, y: Any, labelled: Any
+    ) -> Callable[[int], Selection]:
+        """Greedy by what columns tell of more than two classes."""
+        if self.utility not in SEVERAL or self.search != "greedy":
+            raise InputError(
+                f"a target of {len(self.classes_)} classes needs search='greedy' and the utility "
+                f"{listed(SEVERAL)}, got {self.search!r} and {self.utility!r}; or predict one "
+                "class against the rest (y == label)"
+            )
+        odd = {
+            "privacy": self.privacy != "containment",
+            "on_violation": self.on_violation != "skip",
+            "max_features": self.max_features is not None,
+            "min_gain": self.min_gain != 0,
+            "absences": self.absences != 0,
+            "preset": self.preset is not None,
+        }
+        if wrong := [name for name, is_odd in odd.items() if is_odd]:
+            raise InputError(
+                f"a target of {len(self.classes_)} classes needs the default {listed(wrong)}; "
+                "leave it out"
+            )
+        known = None if labelled is None else np.asarray(labelled, dtype=bool)
+        several, utility = SeveralClassesSearch(table, y, labelled=known), str(self.utility)
+        return lambda k: several.of(k, utility)
+
+    def _check_preset(self) -> None:
+        if self.preset not in (None, "paper"):
+            raise InputError(f'preset must be "paper" or None, got {self.preset!r}')
+        if self.preset and (
+            self.search not in ("greedy", "maximal")
+            or self.utility not in ("hamdist", "distcnt", "cm")
+        ):
+            raise InputError(
+                "preset='paper' has search='greedy' or 'maximal', by 'hamdist', 'distcnt' or 'cm', "
+                f"got {self.search!r} by {self.utility!r}"
+            )
 
     def _search(
         self,
@@ -205,6 +267,8 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         known: NDArray[np.bool_] | None,
         k: int,
     ) -> Selection:
+        on_violation: OnViolation = "stop" if self.preset else self.on_violation
+        extend = self.extend and self.preset is None
         if self.search == "greedy":
             return greedy(
                 table,
@@ -212,9 +276,9 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
                 k,
                 utility=self.utility,
                 privacy=self.privacy,
-                on_violation=self.on_violation,
+                on_violation=on_violation,
                 drop_rare=self.drop_rare,
-                extend=self.extend and self.on_violation == "skip",
+                extend=extend and on_violation == "skip",
                 max_features=self.max_features,
                 min_gain=self.min_gain,
                 model=self.model,
@@ -227,8 +291,12 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         if self.search == "maximal":
             from tamis.select.containment.itemsets import maximal
 
-            return maximal(table, positive, k, largest=self.largest, extend=self.extend, **choices)
+            return maximal(table, positive, k, largest=self.largest, extend=extend, **choices)
         choices["time_limit"] = self.time_limit
+        if self.privacy == "equality":
+            from tamis.select.containment.exact_equal import exact_equal
+
+            return exact_equal(table, positive, k, **choices)
         if self.search == "exact":
             from tamis.select.containment.exact import exact
 
@@ -285,7 +353,7 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
                 f"no feature fits at k = {k}: the largest k that any single feature allows is "
                 f"{int(alone.max())}"
             )
-        if self.on_violation == "stop":
+        if self.on_violation == "stop" or self.preset:
             return (
                 f"the first feature does not fit at k = {k}, or adds nothing to the utility "
                 f"{self.utility!r}, and on_violation='stop' ends there; use on_violation='skip' or "
@@ -297,16 +365,17 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def _check_other_search(self) -> None:
-        """`maximal`, `improve` and `exact` support two utilities, containment, and no limits."""
-        if self.utility not in ("hamdist", "distcnt"):
+        """`maximal`, `improve` and `exact` support few utilities, and no limits."""
+        known = ("hamdist", "distcnt", *(("cm", "size") if self.search == "maximal" else ()))
+        if self.utility not in known:
             raise InputError(
-                f"search={self.search!r} needs utility 'hamdist' or 'distcnt', got "
-                f"{self.utility!r}; use search='greedy' for others"
+                f"search={self.search!r} needs the utility {listed(known)}, got {self.utility!r}; "
+                "use search='greedy' for others"
             )
-        if self.privacy != "containment":
+        if self.privacy != "containment" and self.search != "exact":
             raise InputError(
                 f"search={self.search!r} needs privacy='containment', got {self.privacy!r}; use "
-                "search='greedy' for others"
+                "search='greedy' or 'exact' for others"
             )
         if self.max_features is not None or self.min_gain:
             raise InputError(

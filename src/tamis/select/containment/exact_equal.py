@@ -1,0 +1,162 @@
+"""The best of all sets of columns under which every row has k equals, or a bound in a given time.
+
+Branch and bound. Every column that a set takes splits groups of equal rows and never joins any, so
+what does not fit beside a set does not fit beside a larger one: few columns are left after a few
+steps, and a set is worth no more than itself and what each of these would add to it by itself.
+"""
+
+from __future__ import annotations
+
+import heapq
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from tamis.binary.matrix import sparse_columns, two_classes, zero_one
+from tamis.errors import InputError
+from tamis.select.containment.crowd import check_k, labelled_rows
+from tamis.select.containment.improve import deadline
+from tamis.select.containment.selection import Selection, Step
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(order=True)
+class _Set:
+    """Columns taken, and those that may still be added; the largest bound comes first."""
+
+    minus_bound: int
+    number: int
+    taken: tuple[int, ...] = field(compare=False)
+    value: int = field(compare=False)
+    group: Ints = field(compare=False)
+    """The group of equal rows of each row."""
+    columns: Ints = field(compare=False)
+    """Those that fit, best first."""
+    gains: Ints = field(compare=False)
+    """What each of them adds by itself."""
+
+
+def exact_equal(
+    X: Any,
+    y: Any,
+    k: int,
+    *,
+    utility: str = "hamdist",
+    time_limit: float | None = None,
+    labelled: Any = None,
+) -> Selection:
+    """Choose the set with the largest utility among all under which each row has k equals.
+
+    Parameters, result and bound are those of `tamis.select.containment.exact.exact`.
+
+    Examples
+    --------
+    >>> X = [[1, 1, 1]] * 2 + [[1, 0, 0]] * 2 + [[0, 1, 0]] * 3
+    >>> exact_equal(X, [1] * 4 + [0] * 3, k=2).features
+    (0, 1, 2)
+    >>> exact_equal(X, [1] * 4 + [0] * 3, k=3).features
+    (0,)
+    """
+    if utility not in ("hamdist", "distcnt"):
+        raise InputError(f"utility must be 'hamdist' or 'distcnt' for this search, got {utility!r}")
+    table = zero_one(X)
+    positive = two_classes(y, table.shape[0])
+    check_k(k, table.shape[0])
+    known = labelled_rows(labelled, positive)
+    return _Search(sparse_columns(table), positive, known, int(k), utility == "hamdist").run(
+        deadline(time_limit)
+    )
+
+
+class _Search:
+    def __init__(
+        self,
+        table: Any,
+        positive: NDArray[np.bool_],
+        known: NDArray[np.bool_] | None,
+        k: int,
+        modular: bool,
+    ) -> None:
+        self.k, self.modular = k, modular
+        labelled = np.ones(len(positive), bool) if known is None else known
+        self.weights = np.stack([np.ones(len(positive)), positive & labelled, ~positive & labelled])
+        ones, others = self.weights[1:].sum(axis=1).astype(np.int64).tolist()
+        self.unit = ones * others
+        self.table = table.astype(np.int64)
+        self.made = 0
+
+    def run(self, end: float) -> Selection:
+        rows, width = self.table.shape
+        best = start = self._grown((), 0, np.zeros(rows, np.int64), np.arange(width))
+        waiting, bound = [start], 0
+        while waiting and -waiting[0].minus_bound > best.value:
+            if time.monotonic() > end:
+                bound = -waiting[0].minus_bound
+                break
+            node = heapq.heappop(waiting)
+            for place in range(len(node.columns)):
+                # The sets that have this column and none before it: each set is met once.
+                if node.value + int(node.gains[place:].sum()) <= best.value:
+                    break
+                child = self._with(node, place)
+                best = max(best, child, key=lambda found: found.value)
+                if -child.minus_bound > best.value:
+                    heapq.heappush(waiting, child)
+        return self._selection(best.taken, max(bound, best.value) / self.unit)
+
+    def _with(self, node: _Set, place: int) -> _Set:
+        column = int(node.columns[place])
+        has = self.table.indices[self.table.indptr[column] : self.table.indptr[column + 1]]
+        group = node.group.copy()
+        group[has] += int(node.group.max()) + 1
+        group = np.unique(group, return_inverse=True)[1].astype(np.int64)
+        value = node.value + int(node.gains[place])
+        return self._grown((*node.taken, column), value, group, node.columns[place + 1 :])
+
+    def _grown(self, taken: tuple[int, ...], value: int, group: Ints, columns: Ints) -> _Set:
+        """A set with what may be added to it, and its bound."""
+        whole = _by_group(group, self.weights)
+        held = [
+            np.asarray((members @ self.table[:, columns]).todense(), dtype=np.int64)
+            for members in whole
+        ]
+        sizes, ones, others = (np.asarray(m.sum(axis=1), np.int64).reshape(-1, 1) for m in whole)
+        n, p, q = held
+        splits = (n > 0) & (n < sizes)
+        fits = (~splits | ((n >= self.k) & (sizes - n >= self.k))).all(axis=0)
+        gains = (p * (others - q) + (ones - p) * q).sum(axis=0)
+        if self.modular:  # pairs that earlier columns tell apart count again
+            support, first = p.sum(axis=0), q.sum(axis=0)
+            total, rest = int(ones.sum()), int(others.sum())
+            gains = support * (rest - first) + (total - support) * first
+        worth = np.flatnonzero(fits & (gains > 0))
+        order = worth[np.argsort(-gains[worth], kind="stable")]
+        self.made += 1
+        most = min(value + int(gains[order].sum()), self.unit if not self.modular else 2**62)
+        return _Set(-most, self.made, taken, value, group, columns[order], gains[order])
+
+    def _selection(self, taken: tuple[int, ...], bound: float) -> Selection:
+        state = self._grown((), 0, np.zeros(self.table.shape[0], np.int64), np.array(taken, int))
+        steps: list[Step] = []
+        anonymity, before = self.table.shape[0], 0.0
+        for column in taken:
+            state = self._with(state, int(np.flatnonzero(state.columns == column)[0]))
+            anonymity = int(np.bincount(state.group).min())
+            utility = state.value / self.unit
+            steps.append(Step(column, utility - before, utility, anonymity))
+            before = utility
+            left = [c for c in taken if c not in state.taken]
+            state = self._grown(state.taken, state.value, state.group, np.array(left, int))
+        return Selection(taken, anonymity, before, bound, tuple(steps))
+
+
+def _by_group(group: Ints, weights: NDArray[np.float64]) -> list[Any]:
+    """Groups by rows, once for each kind of row that is counted."""
+    shape = int(group.max()) + 1, len(group)
+    rows = np.arange(len(group))
+    return [sparse.csr_array((w.astype(np.int64), (group, rows)), shape=shape) for w in weights]
