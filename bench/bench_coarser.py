@@ -77,7 +77,7 @@ def both(setup: Setup, seed: int) -> tuple[Found, Found]:
         middle - start,
     )
     middle = time.process_time()
-    found = search_coarser(bits, frame, quasi=setup.quasi, k=K)
+    found = search_coarser(bits, frame, views=[(setup.quasi, K)])
     best = chosen(found.measured, found.sizes)
     cpu = time.process_time() - middle
     forms = [

@@ -70,7 +70,8 @@ def row(
         "told": Figure(told),
         "useful": Figure(kept),
     }
-    assessment: Any = SimpleNamespace(smallest=ClassCounts(np.array([k])), lacks="")
+    counts = ClassCounts(np.array([k]))
+    assessment: Any = SimpleNamespace(reach=lambda asked: asked.reached(counts), lacks="")
     return Fake(assessment, reported or figures, figures, name, size, kept, told, PROMISED)
 
 

@@ -64,6 +64,7 @@ if TYPE_CHECKING:  # so that type checkers see what is imported on first use
     from tamis.read.harbour import safe_harbour as safe_harbour
     from tamis.release import Release as Release
     from tamis.require import requirements as requirements
+    from tamis.require.attacker import Attacker as Attacker
     from tamis.risk.anonymity import k_anonymity as k_anonymity
     from tamis.risk.anonymity import reidentification as reidentification
     from tamis.risk.audit import exposure as exposure
@@ -90,6 +91,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "AdditiveNaiveBayes": "tamis.learn.bayes",
+    "Attacker": "tamis.require.attacker",
     "BinaryTable": "tamis.binary.records",
     "BreachSelector": "tamis.select.breach",
     "Budget": "tamis.dp.budget",

@@ -74,9 +74,10 @@ def failures(row: Row, limits: tuple[Limit, ...]) -> tuple[Failure, ...]:
 def _broken_promises(row: Row) -> list[Failure]:
     found, unit = [], row.release.unit
     for promise in row.release.promises:
-        reached = promise.reached(row.assessment.smallest)
+        reached = row.assessment.reach(promise)
         if promise.is_short(reached):
             words, short = promise.lacking(reached, unit), promise.lacking_in_short(unit)
+            words, short = promise.named(words), promise.named(short)
             found.append(Failure(words, short, 1 - reached / promise.k))
     if words := row.assessment.lacks:
         found.append(Failure(words, "people alike do not meet what is required besides k", 1.0))

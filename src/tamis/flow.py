@@ -39,7 +39,9 @@ from tamis.read.copies import Copy, without_copies
 from tamis.read.keys import refuse_unstated_identifiers
 from tamis.read.target_bins import need_classes
 from tamis.release import Recipe, Release, released
+from tamis.require.base import Requirements
 from tamis.require.rows import check_known_rows
+from tamis.risk.attackers import check_knowledge, knowing_together, required_of
 from tamis.risk.population import PopulationRisk
 from tamis.risk.suppression import Suppression, most_suppressed
 from tamis.settings import Settings as Settings
@@ -76,6 +78,13 @@ class Outcome:
     def release(self) -> Release:
         """The one that was chosen."""
         return self.decision.chosen.release
+
+    @property
+    def least_k(self) -> int:
+        """The smallest k that is asked for: no count of people from 1 to one less is told."""
+        asked = self.evaluator.requirements
+        several = asked.views.values() if asked.several else ()
+        return min([self.settings.k, *(some.k for some in several)])
 
     @cached_property
     def population_risk(self) -> PopulationRisk | None:
@@ -149,7 +158,7 @@ def consider(
     records = None
     if isinstance(table, BinaryTable):
         table, records = _compared(table, settings, tell)
-    _check(table, settings)
+    _check(table, records, settings, handed)
     held: dict[str, Copy] = {}
     if settings.epsilon is not None:
         handed = None  # synthetic rows are nobody's, so that there is nothing to match
@@ -157,7 +166,9 @@ def consider(
         table, held = without_copies(table)
     if handed is not None:
         handed.check(settings.k)
-    evaluator = _evaluator(table, records, settings, handed)
+    asked = required_of(table, settings.requirements, settings.threats)
+    table = knowing_together(table, settings.threats)
+    evaluator = _evaluator(table, records, settings, asked, handed)
     if tell is not None and records is not None:
         tell("measuring what all columns give", 0, 1)
     problem = _problem(evaluator, settings, binary, ladders or {}, handed)
@@ -171,8 +182,22 @@ def consider(
     return outcome if settings.take is None else outcome.taking(settings.take)
 
 
-def _check(table: Table, settings: Settings) -> None:
+def _check(
+    table: Table, records: BinaryTable | None, settings: Settings, handed: EarlierReleases | None
+) -> None:
     """Refuse what cannot be measured, and columns that nobody said anything about."""
+    if settings.threats and records is not None:
+        raise InputError(
+            "attackers who know some columns are for tables; of sparse records every feature may "
+            "be known, so leave out --attacker"
+        )
+    if settings.threats and handed is not None:
+        raise InputError(
+            "what earlier releases told is compared for one attacker, who knows all that is "
+            "known; leave out --earlier, or name what that one knows with --quasi and leave out "
+            "--attacker"
+        )
+    check_knowledge(settings.threats, table)
     if settings.epsilon is None:  # synthetic rows release no column, and a refusal would reveal
         need_classes(table)
         check_numbers(table)
@@ -189,7 +214,11 @@ def _check(table: Table, settings: Settings) -> None:
 
 
 def _evaluator(
-    table: Table, records: BinaryTable | None, settings: Settings, handed: EarlierReleases | None
+    table: Table,
+    records: BinaryTable | None,
+    settings: Settings,
+    asked: Requirements,
+    handed: EarlierReleases | None,
 ) -> Evaluator:
     """What measures releases, on rows drawn for that."""
     how = settings.holdout, settings.search_rows, settings.seed
@@ -204,9 +233,9 @@ def _evaluator(
         seeded(settings.classifier, settings.seed),
         attackers(settings.attackers, settings.seed),
         settings.seed,
-        settings.requirements,
+        asked,
         records,
-        _suppression(table, split, settings, handed),
+        _suppression(table, split, settings, asked, handed),
     )
 
 
@@ -221,7 +250,7 @@ def _problem(
     return Problem(
         evaluator.original,
         evaluator.split,
-        settings.k,
+        evaluator.requirements.k,
         evaluator.classifier,
         binary=binary,
         weights={name: settings.weights.get(name, 0.0) for name in WEIGHTS},
@@ -269,7 +298,11 @@ def _decided(
 
 
 def _suppression(
-    table: Table, split: HoldOut, settings: Settings, handed: EarlierReleases | None
+    table: Table,
+    split: HoldOut,
+    settings: Settings,
+    asked: Requirements,
+    handed: EarlierReleases | None,
 ) -> Suppression | None:
     """The few who may be left out; `None` where nobody may."""
     most = most_suppressed(settings.max_suppressed, table.everybody)
@@ -280,8 +313,7 @@ def _suppression(
             "max_suppressed leaves people out, and who is in an earlier release but not in this "
             "one stands out; leave out --earlier or --max-suppressed"
         )
-    secret = table.frame[table.sensitive or table.target]
-    return Suppression(most, settings.requirements, secret, table.people, (split.seen,))
+    return Suppression(most, asked, table.frame, table.people, (split.seen,))
 
 
 def _also(

@@ -29,6 +29,7 @@ Kind = Literal[
     "bins",  # how many classes, or where they end
     "output",  # a file to write
     "table",  # settings that only a file can hold
+    "attacker",  # who knows what, and what must hold then
 ]
 NUMBERS = ("count", "number", "share")
 OWN, GENERAL = "Options", "General"

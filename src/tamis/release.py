@@ -211,6 +211,10 @@ class Release:
         """How many people are left out with all their rows."""
         return self.unsuppressed.everybody - self.everybody
 
+    def source(self, feature: str) -> str:
+        """The column of the original that a feature was made of."""
+        return self.sources.get(feature, feature)
+
     def inside(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
         """Those of some rows of the original that are not left out."""
         return rows

@@ -22,11 +22,13 @@ from tamis.perturb import SECRET_BITS
 from tamis.propose import methods
 from tamis.rank.evaluation import WEIGHTS, read_weights
 from tamis.require import options_of_groups, requirements
+from tamis.require.attacker import Attacker, check_attackers
 from tamis.require.base import Requirements
 from tamis.require.counts import BetaKind, Distance
 from tamis.require.diversity import DiversityKind
 from tamis.risk.presence import presence_bounds
 
+TOLD = MEASURES["told"]
 Format = Literal["csv", "parquet", "long", "svm", "sav", "dta", "xlsx", "auto"]
 Part = TypeVar("Part")
 _RULES = {option.dest: option for option in options_of("release")}
@@ -155,6 +157,9 @@ class Settings(
     known_rows : int, optional
         Whoever knows up to so many rows of a person is left with k people, too; see
         `tamis.require.rows`.
+    threats : sequence of Attacker
+        Who might try, each by what they know and want, and with what is required against each. The
+        one who knows the quasi-identifiers is among them where these are named.
     max_suppressed : float
         The largest share of people (of rows, where each is a person) who may be left out so that
         all others keep k, l and t.
@@ -218,10 +223,13 @@ class Settings(
     """
 
     max_suppressed: float = _USUAL["max_suppressed"]
+    threats: tuple[Attacker, ...] = ()
 
     def __post_init__(self) -> None:
         # The largest risk asks for as many people as its inverse.
         object.__setattr__(self, "k", self.requirements.k)
+        object.__setattr__(self, "threats", tuple(map(Attacker.parse, self.threats)))
+        check_attackers(self.threats)
         if self.delta_presence is not None:  # a recipe gives it as a list
             object.__setattr__(self, "delta_presence", presence_bounds(self.delta_presence))
         super().__post_init__()
@@ -268,6 +276,11 @@ class Settings(
                 "max_suppressed leaves out real people, and synthetic rows describe nobody; "
                 "give either max_suppressed or epsilon"
             )
+        if self.threats:
+            raise InputError(
+                "attackers look for people in rows, and synthetic rows describe nobody; give "
+                "either attackers or epsilon"
+            )
         if len(self.requirements) > 1 or self.absences:
             raise InputError(
                 "l, t, alpha, beta, delta, risks, known rows and absences are about people alike, "
@@ -303,7 +316,7 @@ class Settings(
 
     @property
     def requirements(self) -> Requirements:
-        """What is required of every group of people alike."""
+        """What is required of people alike in the quasi-identifiers, as no attacker has a name."""
         return requirements(**{name: getattr(self, name) for name in options_of_groups()})
 
     @property
@@ -319,6 +332,9 @@ class Settings(
         # What was spent is a sum of parts, each rounded.
         slack = {"epsilon": 1 + ROUNDING}
         asked = {m: getattr(self, m.limited_by) for m in MEASURES.values() if m.limited_by}
+        told = [each.max_told for each in self.threats if each.max_told is not None]
+        if told:  # what a release tells is the most that anybody can learn from it
+            asked[TOLD] = min(told if self.max_told is None else [*told, self.max_told])
         return tuple(
             Limit(measure.name, measure.side, bound * slack.get(measure.name, 1))
             for measure, bound in asked.items()
@@ -338,7 +354,7 @@ class Settings(
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, from which the same `Settings` can be made."""
-        return asdict(self)
+        return asdict(self) | {"threats": [each.to_dict() for each in self.threats]}
 
 
 _OWN = ("seed", "secret")

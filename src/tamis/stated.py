@@ -19,6 +19,8 @@ from tamis.rounding import exceeds, falls_short, reaches
 
 MOST_ABSENCES = 4
 """Promises about more known absences would take too long to count; k-anonymity covers them all."""
+ATTACKER_NAME = r"[^\W_][\w .-]{0,39}"
+"""What an attacker may be called; it is stated in public."""
 Entry = Mapping[str, Any]
 Usual = Mapping[int, int]
 """How many of all people have each value."""
@@ -61,8 +63,15 @@ def sentence(entry: Entry) -> str:
     >>> sentence({"key": "l_diversity", "unit": "people", "column": "ill", "kind": "distinct",
     ...           "at_least": 3})
     'Among people alike in what an attacker may know, ill has at least 3 different values.'
+    >>> sentence({"key": "k_anonymity", "attacker": "boss", "unit": "people", "columns": ["job"],
+    ...           "at_least": 3})
+    'Against boss, who may know job: Everybody shares what ... with at least 2 others.'
     """
-    return STATED[entry["key"]].claim(entry)
+    words = STATED[entry["key"]].claim(entry)
+    if "attacker" not in entry:
+        return words
+    knows = f", who may know {', '.join(entry['columns'])}" if entry["columns"] else ""
+    return f"Against {entry['attacker']}{knows}: {words}"
 
 
 def measured_words(entry: Entry) -> str:

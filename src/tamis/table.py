@@ -54,8 +54,9 @@ class Roles:
     ----------
     target : str, optional
         The column that a recipient will learn to predict.
-    sensitive : str, optional
-        The column that must stay hard to guess; by default the target.
+    sensitive : str or sequence of str, optional
+        The column that must stay hard to guess; by default the target. Of several, the first;
+        the others are `also_sensitive`.
     quasi : tuple of str, optional
         Columns an attacker may know; by default all features.
     identifiers : tuple of str
@@ -72,6 +73,8 @@ class Roles:
     weight : str, optional
         How many people of the population each row stands for. Never released, unless it is also
         named as `plain`.
+    also_sensitive : tuple of str
+        More columns that must stay hard to guess.
     exact_identifiers : bool
         Whether identifiers that differ only in capital letters, blanks or Unicode forms are
         different people; by default they are one, which is the cautious way to count.
@@ -92,9 +95,11 @@ class Roles:
     person: tuple[str, ...] | None = None
     exact_identifiers: bool = False
     weight: str | None = None
+    also_sensitive: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("quasi", "identifiers", "dropped", "plain", "person"):
+        self._split_sensitive()
+        for name in ("quasi", "identifiers", "dropped", "plain", "person", "also_sensitive"):
             value = getattr(self, name)
             if isinstance(value, str):
                 raise InputError(f"roles: {name} must be a list of column names, got a string")
@@ -107,12 +112,23 @@ class Roles:
                 "each must be an identifier; pass it to --identifier as well"
             )
 
+    def _split_sensitive(self) -> None:
+        """Several sensitive columns come as a list; the first of them stays by itself."""
+        given: Any = self.sensitive
+        if given is None or isinstance(given, str):
+            return
+        first, *others = [*given] or [None]
+        object.__setattr__(self, "sensitive", first)
+        object.__setattr__(self, "also_sensitive", (*others, *self.also_sensitive))
+
     def _refuse_two_roles(self) -> None:
         taken: dict[str, str] = {}
-        sensitive = self.sensitive if self.sensitive != self.target else None
+        secrets = [self.sensitive, *self.also_sensitive]
+        if twice := sorted({c for c in secrets if c is not None and secrets.count(c) > 1}):
+            raise InputError(f"{listed_as('sensitive column', twice)} is named twice; name it once")
         for role, columns in (
             ("target", [self.target]),
-            ("sensitive", [sensitive]),
+            ("sensitive", [c for c in secrets if c != self.target]),
             ("quasi-identifier", self.quasi or ()),
             ("identifier", self.identifiers),
             ("dropped", self.dropped),
@@ -143,7 +159,8 @@ class Roles:
 
     def named(self) -> list[str]:
         """All columns that have a role, in the order of the roles."""
-        single = [c for c in (self.target, self.sensitive, self.weight) if c is not None]
+        each = (self.target, self.sensitive, *self.also_sensitive, self.weight)
+        single = [c for c in each if c is not None]
         return list(dict.fromkeys([*single, *(self.quasi or ()), *self.identifiers, *self.dropped]))
 
 
@@ -210,10 +227,16 @@ class Table:
         """The sensitive column; the target if none was named."""
         return self.roles.sensitive or self.roles.target
 
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """Every sensitive column, the first one first; the target if none was named."""
+        return () if self.sensitive is None else (self.sensitive, *self.roles.also_sensitive)
+
     @cached_property
     def features(self) -> tuple[str, ...]:
         """The columns that may be released as features, in the order of the table."""
-        held = {self.roles.target, self.roles.sensitive, *self.held_back}
+        held = {self.roles.target, *self.roles.also_sensitive, self.roles.sensitive}
+        held |= {*self.held_back}
         return tuple(c for c in self.frame.columns if c not in held)
 
     @property
@@ -346,6 +369,7 @@ class Table:
             return "weight"
         named = {"target": self.roles.target, "sensitive": self.roles.sensitive}
         words = ", ".join(word for word, name in named.items() if name == column)
+        words = "sensitive" if column in self.roles.also_sensitive and not words else words
         return words or ("quasi-identifier" if column in self.quasi else "feature")
 
     def __repr__(self) -> str:

@@ -11,7 +11,7 @@ from typing import Literal, NotRequired, TypedDict
 
 from tamis.table import Unit
 
-Kind = Literal["equal", "containment"]
+Kind = Literal["equal", "together", "containment"]
 Counts = tuple[dict[str, dict[str, int]], int]
 """Figures by what attackers know, and how many there are in all."""
 
@@ -31,7 +31,8 @@ class KnownCrowd(Crowd):
     columns: list[str]
     """The released columns among these; none: they know nothing that is released."""
     kind: Kind
-    """`equal`: a crowd has the same values. `containment`: it has all that a row has."""
+    """`equal`: a crowd has the same values; `together`: in all that several attackers know.
+    `containment`: it has all that a row has."""
 
 
 class Alike(TypedDict):

@@ -281,7 +281,7 @@ def test_what_breaks_k_is_released_coarser():
     people = np.arange(ROWS) // 2
     bits = SubsetBits.of(frame, target, people=people)
     bits.score((1,))
-    found = search_coarser(bits, frame, quasi=["age", "y"], k=50, budgets=(30,))
+    found = search_coarser(bits, frame, views=[(["age", "y"], 50)], budgets=(30,))
     best = chosen(found.measured, found.sizes)
     assert found.measured.kept[best] > 0.8
     for number in range(len(found.sets)):
@@ -297,7 +297,7 @@ def test_no_whole_column_keeps_k():
     target = (one > ROWS / 2).astype(int)
     frame = pl.DataFrame({"one": one, "two": two})
     bits = SubsetBits.of(frame, target)
-    found = search_coarser(bits, frame, quasi=["one", "two"], k=10, budgets=(20,))
+    found = search_coarser(bits, frame, views=[(["one", "two"], 10)], budgets=(20,))
     best = chosen(found.measured, found.sizes)
     assert [rung.column for rung in found.rungs(best)] == [0]
     assert found.measured.kept[best] > 0.9
@@ -315,7 +315,7 @@ def test_where_nothing_teaches_or_tells_nothing_breaks():
 def test_nobody_alike_and_nothing_to_release():
     frame = pl.DataFrame({"a": np.arange(400) % 2})
     bits = SubsetBits.of(frame, np.arange(400) % 2)
-    found = search_coarser(bits, frame, quasi=["a"], k=300)
+    found = search_coarser(bits, frame, views=[(["a"], 300)])
     assert found.sets == ()
 
 
@@ -413,7 +413,7 @@ def test_a_column_makes_room_for_another(k):
     features = frame.select("code", "age")
     bits = SubsetBits.of(features, frame["ill"].to_numpy())
     search_front(bits)
-    found = search_coarser(bits, features, quasi=features.columns, k=k)
+    found = search_coarser(bits, features, views=[(features.columns, k)])
     best = float(found.measured.value()[: len(found.sets)].max())
     keeps = keeps_people(found.bits.rungs, features, features.columns, k)
     of_column = [

@@ -268,7 +268,7 @@ def test_whatever_method_wins_k_are_alike_in_all_that_shows_named_columns(
 ):
     few = None
     if leave_out and not absences:
-        few = Suppression(table.rows // 10, requirements(k=k), table.frame["y"])
+        few = Suppression(table.rows // 10, requirements(k=k), table.frame)
     problem = problem_of(table, k, absences=absences, suppression=few)
     named = set(table.roles.quasi or ())
     found = propose(problem, methods(ALL))

@@ -62,7 +62,8 @@ def by_release(groups: Groups, asked: dict[str, Any]) -> bool:
 
 def by_leaving_out(groups: Groups, asked: dict[str, Any]) -> bool:
     classes = Coded(group_of(groups), len(groups))
-    breaks = breaking_classes(classes, Settings(k=1, **asked).requirements, as_texts(groups))
+    required = Settings(k=1, **asked).requirements.about((), "ill", number=False)
+    breaks = breaking_classes(classes, required, {"ill": as_texts(groups)})
     return not breaks(np.arange(len(classes.codes))).any()
 
 

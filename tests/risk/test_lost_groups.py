@@ -18,7 +18,8 @@ from tamis.table import Roles, Table
 def trimmed(frame, asked, people=None, most=1000):
     roles = Roles(target="ill", sensitive="ill", quasi=("sex", "age"))
     table = Table(pl.DataFrame(frame), roles)
-    few = Suppression(most, asked, table.frame["ill"], people)
+    bound = asked.about(table.quasi, "ill", number=False)
+    few = Suppression(most, bound, table.frame, people)
     release = few.trimmed(released(table, ("sex", "age"), "all", Recipe("hand")))
     return release, few
 

@@ -42,8 +42,9 @@ CELLS = st.lists(st.tuples(*[st.sampled_from([0, 1, 2, None])] * 3), min_size=1,
 
 def left_of(rows, asked, people=None):
     classes = Coded(np.array([row[0] for row in rows]), 3)
-    secret = pl.Series([row[1] for row in rows]).cast(pl.String)
-    breaking = breaking_classes(classes, asked, secret, people)
+    secrets = pl.DataFrame({"ill": [str(row[1]) for row in rows]})
+    bound = asked.about((), "ill", number=False)
+    breaking = breaking_classes(classes, bound, secrets, people)
     return rows_left(len(rows), [breaking], people).tolist()
 
 
@@ -132,20 +133,20 @@ AGES = pl.DataFrame({"age": [30, 30, 40, 50, 50], "ill": list("ynnyn")})
 
 def test_the_few_go_and_more_than_allowed_stay():
     release = release_of(AGES)
-    one, none = (Suppression(most, requirements(2), AGES["ill"]) for most in (1, 0))
+    one, none = (Suppression(most, requirements(2), AGES) for most in (1, 0))
     assert one.trimmed(release).table.frame["age"].to_list() == [30, 30, 50, 50]
     assert one.trimmed(release).suppressed_rows == 1
     assert none.trimmed(release) is release
 
 
 def test_nothing_goes_that_would_leave_nothing_to_learn_from():
-    few = Suppression(1, requirements(2), AGES["ill"], learnt=(np.array([2]),))
+    few = Suppression(1, requirements(2), AGES, learnt=(np.array([2]),))
     assert not few.trimmed(release_of(AGES)).is_suppressed
 
 
 def test_a_person_goes_whole_and_is_counted_once():
     people = People.of([0, 1, 2, 2, 3])
-    few = Suppression(1, requirements(2), AGES["ill"], people)
+    few = Suppression(1, requirements(2), AGES, people)
     frame = AGES.with_columns(age=pl.Series([30, 30, 40, 30, 30]))
     trimmed = few.trimmed(
         Release("", Table(frame, Roles(target="ill")), Recipe("hand"), people=people)
@@ -157,7 +158,7 @@ def test_a_person_goes_whole_and_is_counted_once():
 
 def test_columns_of_zero_and_one_hide_by_containment():
     frame = pl.DataFrame({"a": [1, 1, 0, 0], "b": [1, 0, 0, 0], "ill": list("ynyn")})
-    trimmed = Suppression(2, requirements(2), frame["ill"]).trimmed(
+    trimmed = Suppression(2, requirements(2), frame).trimmed(
         release_of(frame, "containment_anonymity")
     )
     # Nobody else has a and b; without that row nobody else has a.
@@ -168,7 +169,7 @@ def test_columns_of_zero_and_one_hide_by_containment():
 def test_one_more_row_never_leaves_a_small_class(most):
     for age in (30, 40, 60):
         frame = pl.concat([AGES, pl.DataFrame({"age": [age], "ill": ["n"]})])
-        found = Suppression(most, requirements(2), frame["ill"]).trimmed(release_of(frame))
+        found = Suppression(most, requirements(2), frame).trimmed(release_of(frame))
         sizes = found.table.frame["age"].value_counts()["count"].to_list()
         assert not found.is_suppressed or (min(sizes) >= 2 and found.suppressed_rows <= most)
 

@@ -76,7 +76,13 @@ from tamis.analyse.records import (
     in_hundredths,
 )
 from tamis.analyse.usefulness import MeasureFacts, Rules, measure_facts, rule_facts
-from tamis.analyse.written import UNKNOWN, BudgetFacts, PromiseFacts, RecipeFacts
+from tamis.analyse.written import (
+    UNKNOWN,
+    BudgetFacts,
+    PromiseFacts,
+    RecipeFacts,
+    ThreatFacts,
+)
 from tamis.flow import Outcome
 from tamis.notebook import in_short
 from tamis.propose import MethodReport
@@ -142,6 +148,8 @@ class Analysis:
     """What happened to the rules of the original, worst first."""
     promises: tuple[PromiseFacts, ...] = field(default=(), metadata=SHARED)
     """With the value measured on the written file."""
+    threats: tuple[ThreatFacts, ...] = field(default=(), metadata=SHARED)
+    """Each attacker by what is left, the worst first; empty where none has a name."""
     kept_private: tuple[PromiseFacts, ...] = ()
     """The same of a sensitive column that is not released."""
     not_promised: tuple[str, ...] = field(default=(), metadata=SHARED)
@@ -235,7 +243,7 @@ def analyse(outcome: Outcome, *, k: int | None = None, attacks: bool = True) -> 
     examined = examine(outcome, k=k, attacks=attacks)
     exposure = exposure_facts(outcome)
     return Analysis(
-        k=outcome.settings.k,
+        k=outcome.least_k,
         unit=outcome.table.unit,
         table=table_facts(outcome, exposure),
         bits=bits_facts(examined),

@@ -17,12 +17,14 @@ from tamis.binary.records import from_wide, is_binary, is_zero_one
 from tamis.catalogue.choices import CHOICES
 from tamis.catalogue.methods import METHODS
 from tamis.coarsen.ladder import Ladder
+from tamis.coding import coded
 from tamis.errors import others
 from tamis.evaluate.column_bits import NeighbourRung
 from tamis.flow import Outcome
 from tamis.propose.unaltered import contained
 from tamis.release import Recipe
-from tamis.risk.grouping import grouped
+from tamis.require import requirements
+from tamis.risk.attackers import are_kept
 from tamis.select.containment.source import Projection
 from tamis.table import Unit, bare
 
@@ -354,10 +356,12 @@ def breaks_k(outcome: Outcome, name: str, projection: Projection | None = None) 
     whole, few = release.unsuppressed.table.frame, outcome.evaluator.suppression
     made = {*release.forms, *release.sources}
     coarse = [whole[c] if c in made else table.frame[c] for c in known]
-    found = grouped(pl.DataFrame(coarse), known, table.people)
+    seen = [(release.source(c), coded(cells)) for c, cells in zip(known, coarse)]
     if few is not None:
-        return not few.allows(found.keys)
-    return found.k_anonymity < outcome.settings.k
+        return not few.allows(seen)
+    several = outcome.evaluator.requirements.several
+    asked = outcome.evaluator.requirements.of_sizes if several else requirements(outcome.settings.k)
+    return not are_kept(asked, seen, table.people, table.frame)
 
 
 def _contained(outcome: Outcome, names: Sequence[str]) -> bool:

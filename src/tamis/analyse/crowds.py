@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import Self
 
 import numpy as np
@@ -24,6 +25,7 @@ from tamis.flow import Outcome
 from tamis.people import People
 from tamis.propose.problem import as_records
 from tamis.release import Release
+from tamis.require.containment import ContainmentAnonymity
 from tamis.require.k import KAnonymity
 from tamis.risk.containment import entity_anonymity
 from tamis.risk.grouping import grouped, sizes_of
@@ -127,7 +129,7 @@ def exposure_facts(outcome: Outcome) -> ExposureFacts | None:
     release, table = outcome.release, outcome.table
     if release.is_drawn:
         return None
-    k, people = outcome.settings.k, release.people
+    k, people = outcome.least_k, release.people
     found = _counted(release, people, table.unit, k)
     if people.each_row:
         return found
@@ -144,7 +146,7 @@ def same_sensitive(outcome: Outcome) -> Alike | None:
         return None
     secrets = release.cells(table.frame.get_column(table.sensitive))
     found = _alike(_known(release), secrets, release.people)
-    return shown_alike(found, shown_from(outcome.settings.k))
+    return shown_alike(found, shown_from(outcome.least_k))
 
 
 def class_sizes_of(outcome: Outcome) -> tuple[Ints, Ints, Ints]:
@@ -215,15 +217,25 @@ def _counted(release: Release, people: People, unit: Unit, k: int) -> ExposureFa
         "same_target": _alike(known, table.frame.get_column(table.target), people),
     }
     kind: Kind = "containment" if known.contained else "equal"
+    if len({promise.attacker for promise in _of_equals(release)}) > 1:
+        kind = "together"
     total = people.count
     return shown_counts((figures, total), known.columns, kind, unit, k, few=people.each_row)
 
 
 def _known(release: Release) -> _Crowds:
     """What attackers are assumed to know of the release, in the sense of its promise."""
+    if any(promise.attacker for promise in release.promises):
+        each = [promise.columns for promise in _of_equals(release)]
+        return _Crowds(release.table.frame, list(dict.fromkeys(chain(*each))), contained=False)
     promise = next(iter(release.promises), KAnonymity(1, columns=release.table.quasi))
     contained = release.by_containment and bool(promise.columns)
     return _Crowds(release.table.frame, list(promise.columns), contained)
+
+
+def _of_equals(release: Release) -> list[KAnonymity]:
+    """The promises that people are alike, one for each attacker."""
+    return [each for each in release.promises if not isinstance(each, ContainmentAnonymity)]
 
 
 def _whole(release: Release) -> _Crowds:

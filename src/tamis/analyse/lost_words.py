@@ -60,8 +60,9 @@ def reason_words(reason: str, outcome: Outcome) -> str:
     """Why a group is left out."""
     if reason == "row":
         return "another of their rows is"
-    broken = next(each for each in outcome.settings.requirements if each.name == reason)
-    return broken.why_left_out(outcome.evaluator.sensitive)
+    broken = next(each for each in outcome.evaluator.requirements if each.label == reason)
+    why = broken.why_left_out(broken.secret or outcome.evaluator.sensitive)
+    return f"{why}, as {broken.attacker} sees them" if broken.attacker else why
 
 
 def lost_group_facts(found: Lost, outcome: Outcome) -> tuple[LostGroupFacts, ...]:

@@ -185,7 +185,7 @@ def _caveats(outcome: Outcome) -> Iterator[Note]:
             "as one to the extent that they are alike."
         )
     left_out = outcome.release.is_suppressed
-    if left_out and outcome.settings.requirements.of_secrets:
+    if left_out and outcome.evaluator.requirements.of_secrets:
         yield _note(
             f"Groups that are too alike in {evaluator.sensitive} are left out as well. Whoever "
             "knows that a person is in the table, and that enough others are like them, may "

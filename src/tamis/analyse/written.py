@@ -22,6 +22,20 @@ class PromiseFacts:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ThreatFacts:
+    """Who might try, where attackers have names: what is left to each. Recipients see it."""
+
+    name: str
+    """Empty for the one who knows the quasi-identifiers."""
+    knows: tuple[str, ...]
+    """Released columns that this one may know."""
+    alike: int
+    """People in the smallest group that looks alike to this one."""
+    asked: int
+    """How many they must be."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Setting:
     """One line of a recipe."""
 

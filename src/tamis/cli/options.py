@@ -150,6 +150,17 @@ class TableOfFile(click.ParamType[dict[str, Any]]):
         return dict(value)
 
 
+class AttackerOf(click.ParamType[Any]):
+    """An attacker such as "neighbour: knows age,sex; k=5", or a table [[attacker]] of a file."""
+
+    name = "attacker"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        from tamis.require.attacker import Attacker
+
+        return Attacker.parse(value)
+
+
 _TYPES: Mapping[str, click.ParamType[Any]] = {
     "text": click.STRING,
     "names": Names(),
@@ -159,6 +170,7 @@ _TYPES: Mapping[str, click.ParamType[Any]] = {
     "pairs": TextsByName(),
     "output": OutputFile(),
     "table": TableOfFile(),
+    "attacker": AttackerOf(),
     "flag": click.BOOL,
 }
 

@@ -235,7 +235,7 @@ def neighbour_rungs(
             other = other if few is None else few.trimmed(other)
             kept, told = _rung_beyond(evaluator, compared, release, other)
             assessed = Assessment(evaluator, other)
-            allowed = (assessed.k_anonymity or 0) >= k and not assessed.lacks
+            allowed = assessed.hides(k) and not assessed.lacks
             found[name].append(NeighbourRung(level, ladder.words(level), kept, told, allowed))
     return found
 

@@ -34,12 +34,14 @@ from tamis.learn.holdout import (
 from tamis.notebook import by_fields
 from tamis.people import People
 from tamis.release import DrawnRelease, Release
-from tamis.require.base import Requirements
+from tamis.require.base import Requirement, Requirements
+from tamis.require.containment import ContainmentAnonymity
 from tamis.require.counts import ClassCounts
+from tamis.require.k import KAnonymity
+from tamis.risk.attackers import count_asked
 from tamis.risk.containment import absence_anonymity, containment_anonymity
 from tamis.risk.cut import SensitiveCut, cut_into_quarters
-from tamis.risk.diversity import count_groups
-from tamis.risk.grouping import Grouping, fewest_alike
+from tamis.risk.grouping import fewest_alike
 from tamis.risk.suppression import Suppression
 from tamis.rules.coarse import ValueLabels
 from tamis.rules.count import table_labels
@@ -68,7 +70,7 @@ class Evaluator:
     random_state : int
         For rules and intervals.
     requirements : Requirements
-        What is asked of people alike.
+        What is asked of people alike, by each attacker.
     suppression : Suppression, optional
         The few who may be left out of a release.
     records : BinaryTable, optional
@@ -250,6 +252,7 @@ class Assessment:
 
     evaluator: Evaluator
     release: Release
+    _alike: dict[frozenset[str], int] = field(default_factory=dict, init=False, repr=False)
 
     __repr__ = by_fields
 
@@ -355,51 +358,82 @@ class Assessment:
         """
         if self.release.is_drawn:
             return None
-        if not self.release.table.quasi:
-            return self.release.everybody
-        return fewest_alike(self._known(), self.release.people)
+        return min(self.alike_in(seen) for seen in self._views)
 
-    def _known(self) -> Iterator[Coded]:
-        """What attackers may know, as codes; a form that another release has is not coded again."""
+    @cached_property
+    def _views(self) -> dict[tuple[str, ...], Requirements]:
+        """What is asked of groups, by the released columns that an attacker sees."""
+        asked, release = self.evaluator.requirements, self.release
+        known = release.table.quasi
+        if not asked.several:
+            return {known: asked}
+        found: dict[tuple[str, ...], Requirements] = {}
+        for columns, some in asked.views.items():
+            seen = tuple(c for c in known if release.source(c) in columns)
+            found[seen] = Requirements((*found.get(seen, ()), *some))
+        return found
+
+    def alike_in(self, columns: Sequence[str]) -> int:
+        """The people in the smallest group alike in some released columns."""
+        if not columns:
+            return self.release.everybody
+        if (known := frozenset(columns)) not in self._alike:
+            self._alike[known] = fewest_alike(self._coded(columns), self.release.people)
+        return self._alike[known]
+
+    def _coded(self, columns: Sequence[str]) -> Iterator[Coded]:
+        """Released columns as codes; a form that another release has is not coded again."""
         forms = self.evaluator.yardstick.forms(self.release) or {}
-        for name in self.release.table.quasi:
+        for name in columns:
             column, form = self.release.table.frame[name], forms.get(name)
             yield coded(column) if form is None else self.evaluator.coded_form(column, form)
 
-    @cached_property
-    def groups(self) -> Coded:
-        """Classes of rows alike in what attackers may know; one class if nothing is released."""
-        table = self.release.table
-        if not table.quasi:
-            return Coded(np.zeros(table.rows, dtype=np.int64), 1)
-        return reduce(joined, self._known())
+    def classes_in(self, columns: Sequence[str]) -> Coded:
+        """Classes of rows alike in some released columns; one class where there are none."""
+        if not columns:
+            return Coded(np.zeros(self.release.table.rows, dtype=np.int64), 1)
+        return reduce(joined, self._coded(columns))
+
+    def reach(self, promise: KAnonymity) -> float:
+        """What a release reaches of a promise, among equals or those who have as much."""
+        contained = isinstance(promise, ContainmentAnonymity)
+        alike = np.array([0 if contained else self.alike_in(promise.columns)])
+        return promise.reached(ClassCounts(alike, count_holders=self.containment_with))
 
     @cached_property
-    def counts(self) -> ClassCounts:
-        """Groups of people alike in what attackers may know, with their sensitive values."""
-        secret = self.release.cells(self.evaluator.original.frame[self.evaluator.sensitive])
-        return count_groups(Grouping.of_classes(self.groups, self.release.people), secret)
+    def reached(self) -> list[tuple[Requirement, float]]:
+        """What people alike reach of all that is required besides their number.
 
-    @property
-    def smallest(self) -> ClassCounts:
-        """The smallest group of equals, and of those who have all that somebody has."""
-        return ClassCounts(np.array([self.k_anonymity or 0]), count_holders=self.containment_with)
-
-    @cached_property
-    def reached(self) -> dict[str, float]:
-        """What people alike reach of all that is required besides their number, by its name.
-
-        Empty for synthetic rows: they are not people.
+        Nothing for synthetic rows: they are not people.
         """
         if self.release.is_drawn:
-            return {}
-        return self.evaluator.requirements.beyond_k.reached(self.counts)
+            return []
+        return self.reach_each(self.evaluator.requirements.beyond_k)
+
+    def reach_each(self, asked: Requirements) -> list[tuple[Requirement, float]]:
+        """What people alike reach of some requirements of the evaluator."""
+        original, release = self.evaluator.original, self.release
+        found: dict[Requirement, float] = {}
+        for seen, every in self._views.items():
+            some = Requirements(tuple(each for each in every if each in asked))
+            if not some:
+                continue
+            secrets = {c: release.cells(original.frame[c]) for c in some.by_secret if c}
+            for part, counts in count_asked(some, self.classes_in(seen), release.people, secrets):
+                found |= {each: each.reached(counts) for each in part}
+        return [(each, found[each]) for each in asked]
 
     @property
     def lacks(self) -> str:
         """What people alike lack of that, in words."""
-        asked = self.evaluator.requirements.beyond_k
-        return asked.lacking(self.reached) if self.reached else ""
+        short = ((each, figure) for each, figure in self.reached if each.is_short(figure))
+        return next((each.named(each.lacking(figure)) for each, figure in short), "")
+
+    def hides(self, k: int) -> bool:
+        """Whether k people are alike for every attacker, or as many as that one asks for."""
+        if self.release.is_drawn or not self.evaluator.requirements.several:
+            return (self.k_anonymity or 0) >= k
+        return all(self.alike_in(seen) >= asked.k for seen, asked in self._views.items())
 
     @cached_property
     def containment(self) -> int | None:

@@ -43,7 +43,16 @@ PRESET = promised(
     dest="limits_preset",
     rare=True,
 )
-PROMISES = (K, ABSENCES, *BESIDE_K, MAX_SUPPRESSED)
+ATTACKER = promised(
+    "attacker",
+    "Who might try, by what they know; may be repeated.",
+    "attacker",
+    default=(),
+    multiple=True,
+    metavar='"NAME: knows a,b; k=5"',
+    dest="threats",
+)
+PROMISES = (K, ABSENCES, *BESIDE_K, ATTACKER, MAX_SUPPRESSED)
 """What a release may be asked to promise."""
 
 _population = partial(Option, section="The population", rare=True)

@@ -11,6 +11,7 @@ from tamis.catalogue.models import MODELS
 from tamis.option import Asked, Option
 from tamis.options.promises import IN_POPULATION, PRESET, PROMISES
 from tamis.options.reading import SEED
+from tamis.require.attacker import MAX_TOLD
 
 FORMATS = ("csv", "parquet", "long", "svm", "sav", "dta", "xlsx")
 
@@ -98,21 +99,7 @@ CHOICE = (
             "There is no limit on what is kept; more is preferred.",
         ),
     ),
-    _choice(
-        "max_told",
-        "The most to tell of the sensitive column.",
-        "share",
-        least=0,
-        most=1,
-        example=0.2,
-        asked=Asked(
-            "The most that may be told",
-            "Of all that the table tells about the secret, how much may the release tell?",
-            "The release tells at most {}% of what the table tells about the secret.",
-            "There is no limit on what is told; less is preferred.",
-            more=False,
-        ),
-    ),
+    MAX_TOLD,
     _choice("allow_useless", "Publish even what is no better than guessing.", "flag", rare=True),
     _choice(
         "max_pbi",

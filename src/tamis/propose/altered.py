@@ -69,11 +69,13 @@ class Flip(Method):
     def _release(self, problem: Problem, records: BinaryTable, k: int) -> Release:
         name = f"flip, k = {k}"
         flip = RandomFlip(k, random_state=problem.secret_draws(name))
+        made_of = {name: records.sources.get(name, name) for name in records.features}
+        each = problem.alike_in(made_of) if problem.requirements.several else ()
         return AlteredRelease(
             name,
             _wide(problem, flip.fit_transform(records)),
             Recipe(self.name, {"k": k, "flipped_share": flip.flipped_share_}),
-            (KAnonymity(k, columns=records.features),),
+            (KAnonymity(k, columns=records.features), *each),
             unaltered=_wide(problem, records),
             people=problem.table.people,
             unit=problem.table.unit,
@@ -158,8 +160,8 @@ class Microaggregate(Method):
         table = group.fit_transform(problem.table)
         columns = sorted(problem.table.quasi)
         recipe = Recipe(self.name, {"k": k, "columns": columns}, {"lost": group.lost_})
-        promise = KAnonymity(k, columns=tuple(problem.table.quasi))
-        return _altered(problem, f"microaggregation, k = {k}", recipe, table, (promise,))
+        name = f"microaggregation, k = {k}"
+        return _altered(problem, name, recipe, table, _made_alike(problem, k))
 
 
 @dataclass(frozen=True)
@@ -194,8 +196,8 @@ class Suppress(Method):
         table = hide.fit_transform(problem.table)
         columns = sorted(problem.table.quasi)
         recipe = Recipe(self.name, {"k": k, "columns": columns}, {"blanked": hide.blanked_})
-        promise = KAnonymity(k, columns=tuple(problem.table.quasi))
-        return _altered(problem, f"local suppression, k = {k}", recipe, table, (promise,))
+        name = f"local suppression, k = {k}"
+        return _altered(problem, name, recipe, table, _made_alike(problem, k))
 
 
 @dataclass(frozen=True)
@@ -279,6 +281,13 @@ def _ks(problem: Problem, given: Sequence[int]) -> list[int]:
     ks = sorted({k for k in given if k >= problem.k})
     usual = [times * problem.k for times in TIMES]
     return ks or [k for k in usual if k <= problem.table.everybody]
+
+
+def _made_alike(problem: Problem, k: int) -> tuple[KAnonymity, ...]:
+    """That k are alike in all that attackers know together, and so in what each of them knows."""
+    promise = KAnonymity(k, columns=tuple(problem.table.quasi))
+    each = problem.promises(problem.table.features) if problem.requirements.several else ()
+    return (promise, *each)
 
 
 def _nothing_known(problem: Problem) -> str | None:

@@ -24,7 +24,7 @@ from tamis.coarsen.ladder_sources import drawn_in, ladders_of
 from tamis.coarsen.learnt_forms import CoarserForm, FinestForm, agreement, named_after
 from tamis.coarsen.merging import Residuals, merged_groups
 from tamis.coarsen.value_groups import Prefixes
-from tamis.coding import Coded, CodedFrame
+from tamis.coding import CodedFrame
 from tamis.errors import InputError, plural
 from tamis.evaluate.bits import Floats, KeptTold, chosen, merges_of
 from tamis.evaluate.subset_bits import Columns, Parts, Question, SubsetBits
@@ -36,6 +36,7 @@ from tamis.propose.problem import Method, Problem
 from tamis.propose.rungs import Keeps, Rung, RungBits, coarsen_others, keeps_people, moves
 from tamis.propose.unaltered import CAUTIONS, in_order, searched_front
 from tamis.release import Coarsening, Recipe, Release, released
+from tamis.risk.attackers import Known
 from tamis.select.front import WIDTH, thinned
 from tamis.table import Table
 
@@ -108,8 +109,7 @@ class Coarsen(Method):
         found = search_coarser(
             bits,
             frame,
-            quasi=problem.table.quasi,
-            k=problem.k,
+            views=problem.views,
             caution=problem.caution,
             levels=levels,
             fixed=self.keep,
@@ -123,11 +123,15 @@ class Coarsen(Method):
         )
         return [release for release in proposed if release is not None]
 
-    def _also(self, problem: Problem) -> Callable[[Coded], bool] | None:
-        """What classes must keep besides k; also k itself, where people have several rows to go."""
-        crowds = problem.suppression is not None and not problem.table.people.each_row
+    def _also(self, problem: Problem) -> Callable[[Known], bool] | None:
+        """What must be kept besides k; also k itself, where who goes is decided for all together.
+
+        So it is where people have several rows, and where there are several attackers.
+        """
+        together = problem.requirements.several or not problem.table.people.each_row
+        crowds = problem.suppression is not None and together
         asked = problem.requirements.beyond_k or problem.beside or crowds
-        return problem.kept if asked else None
+        return problem.keeps if asked else None
 
     def _ladders(self, problem: Problem) -> dict[str, Ladder]:
         """The written ladders, and those made where none can be learnt."""
@@ -288,12 +292,11 @@ def search_coarser(
     bits: SubsetBits,
     frame: pl.DataFrame,
     *,
-    quasi: Sequence[str] = (),
-    k: int = 1,
+    views: Sequence[tuple[Sequence[str], int]] = (((), 1),),
     caution: float = 1.0,
     levels: Mapping[str, Sequence[pl.Series]] | None = None,
     fixed: Collection[str] = (),
-    also: Callable[[Coded], bool] | None = None,
+    also: Callable[[Known], bool] | None = None,
     most: int = 0,
     codes: CodedFrame | None = None,
     budgets: Sequence[int] = BUDGETS,
@@ -306,10 +309,8 @@ def search_coarser(
         Of the features, after a search; the sets that it has fitted are where this one starts.
     frame : polars.DataFrame
         The same features, all rows.
-    quasi : sequence of str
-        Those that attackers may know.
-    k : int
-        The fewest people who must be alike in them.
+    views : sequence of names and int
+        The columns that each attacker may know, and the fewest people who must be alike in them.
     caution : float, default 1
         What told weighs against kept: groups are merged for it the first time, then, given the
         set that is chosen by then, for a holder who is more cautious, and for one who is less.
@@ -318,7 +319,7 @@ def search_coarser(
     fixed : collection of str
         Columns of which no coarser form may be learnt.
     also : callable, optional
-        What else classes of rows alike must keep; if they do not, no finer ones do.
+        What else columns, as attackers see them, must keep; if they do not, no finer ones do.
     most : int
         The most people who may be left out, see `keeps_people`.
     codes : CodedFrame, optional
@@ -328,9 +329,13 @@ def search_coarser(
     """
     levels = levels or {}
     found = RungBits.of_columns(bits, frame).with_rungs(frame, list(_written(frame, levels)))
-    finest = _finest(found, frame, {*levels, *fixed}, k)
+    finest = _finest(found, frame, {*levels, *fixed}, max(k for _, k in views))
     rungs = [*found.rungs]  # it grows, and sets keep their numbers: what is known of them stays
-    keeps = keeps_people(rungs, frame, quasi, k, found.people, also, most, codes)
+    keeps = _keeps_all(
+        views,
+        lambda quasi, k: keeps_people(rungs, frame, quasi, k, found.people, also, most, codes),
+        together=also is not None,
+    )
     for time, (budget, times) in enumerate(zip(budgets, cycle(TIMES_CAUTION))):
         before = _scored(found, keeps)
         given = before.sets[before.chosen(times * caution)] if time and before.sets else ()
@@ -342,6 +347,18 @@ def search_coarser(
         rungs += more
         _explore(found, keeps, budget, caution)
     return _scored(found, keeps)
+
+
+def _keeps_all(
+    views: Sequence[tuple[Sequence[str], int]],
+    keeps: Callable[[Sequence[str], int], Keeps],
+    together: bool,
+) -> Keeps:
+    """Whether every attacker is left with enough; `together`: what is asked besides says so."""
+    if together and len(views) > 1:
+        views = [(list(dict.fromkeys(name for known, _ in views for name in known)), 1)]
+    each = [keeps(known, k) for known, k in views]
+    return each[0] if len(each) == 1 else lambda columns: all(one(columns) for one in each)
 
 
 def too_few_to_learn(parts: Parts) -> bool:

@@ -148,15 +148,18 @@ def kept_alike(problem: Problem, records: BinaryTable, columns: Sequence[int]) -
     never breaks what else was counted: fewer columns tell fewer people apart.
     """
     known = set(known_of(problem.table, records))
-    together = Coded(np.zeros(records.rows, np.int64), 1)
+    seen: dict[tuple[bool, ...], tuple[str, Coded]] = {}  # one for all that the same attackers see
     kept: list[int] = []
     for column in columns:
-        if records.features[column] in known:
-            ones = records.matrix[:, [column]].toarray()[:, 0].astype(np.int64)
-            grown = dense(joined(together, Coded(ones, 2)))
-            if not problem.kept(grown):
+        if (name := records.features[column]) in known:
+            ones = Coded(records.matrix[:, [column]].toarray()[:, 0].astype(np.int64), 2)
+            source = records.sources.get(name, name)
+            whom = tuple(source in names for names, _ in problem.views)
+            source, before = seen.get(whom, (source, None))
+            grown = ones if before is None else dense(joined(before, ones))
+            if not problem.keeps([*(seen | {whom: (source, grown)}).values()]):
                 continue
-            together = grown
+            seen[whom] = source, grown
         kept.append(column)
     return tuple(kept)
 
@@ -198,7 +201,8 @@ def _release(
     if not problem.by_containment:
         known = tuple(known_of(table, chosen))
         quasi = None if table.roles.quasi is None else known
-        promises.insert(0, KAnonymity(problem.k, columns=known))
+        made_of = {name: chosen.sources.get(name, name) for name in known}
+        promises = [*problem.alike_in(made_of), *promises]
     return Release(
         f"containment, k = {k}, {utility}",
         Table(cells.with_columns(table.frame[table.target])).with_roles(

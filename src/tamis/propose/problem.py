@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -14,7 +14,7 @@ import numpy as np
 from tamis.binary.records import BinaryTable, Cut, binarise, from_wide, is_binary
 from tamis.catalogue.methods import MethodRecord
 from tamis.coarsen.ladder import Ladder
-from tamis.coding import Coded, CodedFrame, joined
+from tamis.coding import Coded, CodedFrame
 from tamis.evaluate.yardstick import Yardstick
 from tamis.learn.holdout import HoldOut
 from tamis.perturb import SECRET_BITS, random_source, secret_source
@@ -22,8 +22,7 @@ from tamis.release import Release
 from tamis.require.base import Requirements
 from tamis.require.containment import ContainmentAnonymity
 from tamis.require.k import KAnonymity
-from tamis.risk.diversity import count_groups
-from tamis.risk.grouping import Grouping
+from tamis.risk.attackers import Known, are_kept
 from tamis.risk.suppression import AlikeRows, Suppression
 from tamis.table import Table
 
@@ -36,7 +35,7 @@ class Problem:
     split: HoldOut
     """The rows that a search may look at, and the rest."""
     k: int
-    """The anonymity that every release must have."""
+    """The anonymity that every release must have; of several attackers, what most is asked of."""
     classifier: Any
     """What a recipient would train: a scikit-learn classifier."""
     binary: Mapping[str, Cut] | None = None
@@ -55,7 +54,7 @@ class Problem:
     ladders: Mapping[str, Ladder] = field(default_factory=dict)
     """Coarser forms that people wrote, by column."""
     requirements: Requirements = field(default_factory=Requirements)
-    """What is required of groups of people alike, besides k of them."""
+    """What is required of groups of people alike, by each attacker."""
     beside: Coded | None = None
     """Classes of people alike in what earlier releases told; k holds over both."""
     suppression: Suppression | None = None
@@ -82,28 +81,46 @@ class Problem:
         return CodedFrame(self.table.frame) if self.codes is None else self.codes
 
     @cached_property
-    def alike(self) -> AlikeRows[str]:
-        """Rows alike in what attackers may know, where these need only be counted."""
-        known = {name: self.coded[name] for name in self.table.quasi}
-        return AlikeRows(known, self.k, self.most_suppressed)
+    def views(self) -> tuple[tuple[tuple[str, ...], int], ...]:
+        """What each attacker may know, and the k that is asked for there."""
+        if not self.requirements.several:
+            return ((self.table.quasi, self.k),)
+        return tuple((known, some.k) for known, some in self.requirements.views.items())
 
-    def kept(self, classes: Coded) -> bool:
-        """Whether classes of rows, equal in what attackers may know, keep what is required.
+    @cached_property
+    def _alike(self) -> list[AlikeRows[str]]:
+        return [
+            AlikeRows({name: self.coded[name] for name in known}, k, self.most_suppressed)
+            for known, k in self.views
+        ]
 
-        A few may be left out for that, where `suppression` says so.
+    def keep_alike(self, names: Collection[str]) -> bool:
+        """Whether k rows are alike in what attackers see of some columns, where that is all."""
+        return all(
+            rows.keep([name for name in names if name in known])
+            for rows, (known, _) in zip(self._alike, self.views)
+        )
+
+    def keeps(self, known: Known) -> bool:
+        """Whether columns, under the names by which attackers know them, keep what is required.
+
+        A few people may be left out for that, where `suppression` says so.
         """
         if self.suppression is not None:
-            return self.suppression.allows(classes)
-        if self.beside is not None:
-            classes = joined(classes, self.beside)
-        secret = self.table.frame[self.table.sensitive or self.table.target]
-        counts = count_groups(Grouping.of_classes(classes, self.table.people), secret)
-        return int(counts.people.min()) >= self.k and self.requirements.monotone.met(counts)
+            return self.suppression.allows(known)
+        asked, table = self.requirements.monotone, self.table
+        if not asked.of_sizes:
+            asked = Requirements((KAnonymity(self.k), *asked))
+        return are_kept(asked, known, table.people, table.frame, self.beside)
 
     @property
     def only_k(self) -> bool:
-        """Whether rows alike need only be counted: each is a person, and nothing else is asked."""
+        """Whether rows alike need only be counted: each is a person, and nothing else is asked.
+
+        Whom several attackers see among too few is left out for all of them, and so counted anew.
+        """
         plain = self.table.people.each_row and self.beside is None
+        plain = plain and not (self.requirements.several and self.suppression is not None)
         return plain and not self.requirements.beyond_k
 
     @property
@@ -145,8 +162,17 @@ class Problem:
         """
         if self.is_binary and self.by_containment:
             return (ContainmentAnonymity(self.k, self.absences, columns=tuple(features)),)
-        known = tuple(c for c in self.table.quasi if c in set(features))
-        return (KAnonymity(self.k, columns=known),)
+        return self.alike_in({name: name for name in features})
+
+    def alike_in(self, made_of: Mapping[str, str]) -> tuple[KAnonymity, ...]:
+        """Among how many everybody hides in some features, each made of a column of the table."""
+        asked = [KAnonymity(self.k, columns=self.table.quasi)]
+        if self.requirements.several:
+            asked = [each for each in self.requirements if isinstance(each, KAnonymity)]
+        return tuple(
+            replace(each, columns=tuple(n for n, column in made_of.items() if column in known))
+            for each, known in ((each, set(each.columns)) for each in asked)
+        )
 
 
 def as_records(table: Table, binary: Mapping[str, Cut] | None, k: int) -> BinaryTable:

@@ -22,6 +22,7 @@ from tamis.evaluate.bits import Floats
 from tamis.evaluate.subset_bits import Columns, SubsetBits
 from tamis.learn.coded_table import CodedTable
 from tamis.people import People, PeopleLike
+from tamis.risk.attackers import Known
 from tamis.risk.grouping import sizes_of
 from tamis.risk.suppression import all_but_few
 
@@ -139,7 +140,7 @@ def keeps_people(
     quasi: Sequence[str],
     k: int,
     people: PeopleLike = None,
-    also: Callable[[Coded], bool] | None = None,
+    also: Callable[[Known], bool] | None = None,
     most: int = 0,
     codes: CodedFrame | None = None,
 ) -> Keeps:
@@ -159,7 +160,7 @@ def keeps_people(
     people : People or array, optional
         Whose each row is. `None`: each row is a person.
     also : callable, optional
-        What else classes of rows alike must keep.
+        What else columns, as attackers see them, must keep.
     most : int
         The most people who may be left out so that the rest keeps k; where people have several
         rows, or more is asked, `also` says whether so few suffice.
@@ -174,13 +175,17 @@ def keeps_people(
         cells.collapse([frame.columns[column] for column in sorted(known)])
     found = _Answers(rungs)
 
+    def kept_besides(together: Columns) -> bool:
+        seen = [(frame.columns[rungs[c].column], cells.of(c)) for c in together]
+        return also is None or also(seen)
+
     def counted_people(together: Columns) -> bool:
+        if most and cells.rows is None:
+            return also is not None and kept_besides(together)
         classes = reduce(joined, map(cells.of, together))
         if cells.rows is not None:
             return all_but_few(classes, cells.rows.counts, k, most)
-        if most:
-            return also is not None and also(classes)
-        return int(sizes_of(classes, who).min()) >= k and (also is None or also(classes))
+        return int(sizes_of(classes, who).min()) >= k and kept_besides(together)
 
     @cache
     def keeps(columns: Columns) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
 from typing import ClassVar
 
 import numpy as np
@@ -165,10 +164,10 @@ def keeps_k(problem: Problem) -> Callable[[Columns], bool]:
     known = set(table.quasi)
     quasi = {i: name for i, name in enumerate(features) if name in known}
     if problem.only_k:
-        return lambda columns: problem.alike.keep([quasi[c] for c in columns if c in quasi])
+        return lambda columns: problem.keep_alike([quasi[c] for c in columns if c in quasi])
     return lambda columns: (
-        not (asked := [problem.coded[quasi[c]] for c in columns if c in quasi])
-        or problem.kept(reduce(joined, asked))
+        not (asked := [(quasi[c], problem.coded[quasi[c]]) for c in columns if c in quasi])
+        or problem.keeps(asked)
     )
 
 
@@ -299,10 +298,10 @@ def kept_to(problem: Problem, features: Sequence[str], worth: Worth) -> tuple[st
     chosen: list[str] = []
 
     def fits(feature: str) -> bool:
-        if problem.suppression is not None:
-            return problem.kept(joined(together, problem.coded[feature]))
+        if problem.suppression is not None or problem.requirements.several:
+            return problem.keeps([(name, problem.coded[name]) for name in (*chosen, feature)])
         if problem.table.people.each_row:
-            return problem.alike.keep([*chosen, feature])
+            return problem.keep_alike([*chosen, feature])
         return fewest_alike([together, problem.coded[feature]], problem.table.people) >= problem.k
 
     while known := [f for f in known if fits(f)]:

@@ -41,6 +41,7 @@ from tamis.publication.manifest import ReleaseFile, manifest, stated, versions, 
 from tamis.publication.report import render, summarise
 from tamis.read.keys import refuse_left_identifiers
 from tamis.release import Release
+from tamis.risk.attackers import in_release
 from tamis.statistical_file import texts_of
 from tamis.table import ColumnText, Dictionary, Table
 from tamis.table_file import FEATURE, ROW, classes_of, read_release, write_release
@@ -114,13 +115,24 @@ def recipe(
         "forms": recipe_forms(release),
         "identifiers": list(roles.identifiers),
         "quasi": None if roles.quasi is None else list(roles.quasi),
+        **_asked_of_each(outcome),
         "sensitive": outcome.table.sensitive,
-        "diversity": [] if outcome.table.sensitive == outcome.table.target else list(diverse),
+        **({"also_sensitive": list(also)} if (also := roles.also_sensitive) else {}),
+        "diversity": [e for e in diverse if e.get("column") != outcome.table.target],
         "target": outcome.table.target,
         **({} if suppressed is None else {"suppressed": suppressed}),
         "sha256": {path.name: digest(path) for path in public},
         "versions": versions(),
     }
+
+
+def _asked_of_each(outcome: Outcome) -> dict[str, Any]:
+    """What was asked for against each attacker, where they have names."""
+    asked, unit = outcome.evaluator.requirements, outcome.table.unit
+    if not asked.several:
+        return {}
+    entries = asked.to_dicts(unit)
+    return {"attackers": [{k: v for k, v in e.items() if k != "claim"} for e in entries]}
 
 
 def recipe_forms(release: Release) -> dict[str, dict[str, Any]]:
@@ -216,24 +228,28 @@ def _write(
         not_promised=_not_promised(outcome, analysis.exposure),
         date=date,
     )
-    people, numbered = arrange_private(release, _secrets(outcome))
+    secrets, target = _secrets(outcome), outcome.table.target
+    numbers = np.column_stack([*secrets.values()]) if secrets else None
+    people, numbered = arrange_private(release, numbers)
     content["promises"] = promises_in_people(content["promises"], back, people, release.unit)
-    secrets, diverse = _diverse(outcome, back, people, numbered)
-    stated_of_groups = [*_risks(outcome, back, people), *(diverse if secrets is None else ())]
-    if stated_of_groups:
+    if numbered is not None:
+        secrets = dict(zip(secrets, numbered.T))
+    diverse = _diverse(outcome, back, people, secrets)
+    private_only = [entry for entry in diverse if entry["column"] != target]
+    public = [entry for entry in diverse if entry["column"] == target]
+    if stated_of_groups := [*_risks(outcome, back, people), *public]:
         content["diversity"] = stated_of_groups
     if outcome.engine is not None:
         content["engine"] = dict(outcome.engine)
     presence = _presence(outcome, back, content, people)
-    private_only = [] if secrets is None else diverse
     summary = summarise(outcome, analysis, content, origin, private_only)
     write_shared(draft, content, summary)
     private = draft / PRIVATE
     private.mkdir(mode=0o700)
     if not people.each_row:
         write_numbers(private / PEOPLE, people.codes)
-    if secrets is not None:
-        write_numbers(private / SECRETS, secrets)
+    if hidden := [secrets[name] for name in secrets if name != target]:
+        write_numbers(private / SECRETS, np.column_stack(hidden))
     how = recipe(outcome, draft, origin, date, diverse) | presence
     how |= _write_names(outcome, private)
     write_private(private, outcome, summary, how)
@@ -318,35 +334,37 @@ def write_private(private: Path, outcome: Outcome, summary: Analysis, how: dict[
         path.chmod(0o600)
 
 
-def _secrets(outcome: Outcome) -> Secrets | None:
+def _secrets(outcome: Outcome) -> dict[str, Secrets]:
     """The sensitive values of the released rows by number, where something is asked about them."""
-    release = outcome.release
-    if release.is_drawn or not outcome.settings.requirements.of_secrets:
-        return None
-    return numbered_secrets(release.cells(outcome.table.frame[outcome.evaluator.sensitive]))
+    release, asked = outcome.release, outcome.evaluator.requirements.about_secrets
+    if release.is_drawn:
+        return {}
+    return {
+        str(name): numbered_secrets(release.cells(outcome.table.frame[str(name)]))
+        for name in asked.by_secret
+    }
 
 
 def _diverse(
-    outcome: Outcome, written: pl.DataFrame, people: People, secrets: Secrets | None
-) -> tuple[Secrets | None, list[dict[str, Any]]]:
-    """What l and t the written file reaches; with the secrets, where these are not in it."""
-    release, settings, table = outcome.release, outcome.settings, outcome.table
-    if secrets is None:
-        return None, []
-    column = table.frame.get_column(outcome.evaluator.sensitive)
-    numeric, known = column.dtype.is_numeric(), release.table.quasi
-    asked = settings.requirements.about_secrets.about(known, column.name, number=numeric)
-    entries = asked.to_dicts(table.unit)
-    public = column.name == table.target
-    recount: Recount = "file" if public and people.each_row else "private"
-    return None if public else secrets, with_measures(entries, written, secrets, people, recount)
+    outcome: Outcome, written: pl.DataFrame, people: People, secrets: Mapping[str, Secrets]
+) -> list[dict[str, Any]]:
+    """What the written file reaches of l, t and the like, for each attacker and secret."""
+    asked = outcome.evaluator.requirements.about_secrets
+    found = []
+    for name, some in asked.by_secret.items() if secrets else ():
+        entries = in_release(some, outcome.release).to_dicts(outcome.table.unit)
+        public = name == outcome.table.target and people.each_row
+        recount: Recount = "file" if public else "private"
+        found += with_measures(entries, written, secrets[str(name)], people, recount)
+    return found
 
 
 def _risks(outcome: Outcome, written: pl.DataFrame, people: People) -> list[dict[str, Any]]:
     """What the written file reaches of limits on the risk; anybody may know it."""
-    release, unit = outcome.release, outcome.table.unit
-    asked = outcome.settings.requirements.of_risks.about(release.table.quasi, None, number=False)
-    entries = asked.to_dicts(unit)
+    if outcome.release.is_drawn:
+        return []
+    asked = in_release(outcome.evaluator.requirements.of_risks, outcome.release)
+    entries = asked.to_dicts(outcome.table.unit)
     none = np.zeros(written.height, dtype=np.int64)
     return with_measures(entries, written, none, people, "file" if people.each_row else "private")
 
@@ -393,8 +411,7 @@ def _not_promised(outcome: Outcome, alone: ExposureFacts | None) -> list[str]:
         caveat=RECORDED[release.recipe.method].caveat,
         several=not release.people.each_row,
         suppressed=release.is_suppressed,
-        diverse=settings.requirements.of_secrets
-        and outcome.table.sensitive == outcome.table.target,
+        diverse=outcome.table.target in outcome.evaluator.requirements.by_secret,
     )
 
 

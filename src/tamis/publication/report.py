@@ -20,7 +20,13 @@ from tamis.analyse.crowds import ClassBin
 from tamis.analyse.guessed_columns import GroupFacts
 from tamis.analyse.kept_told import WaveFacts
 from tamis.analyse.records import Audience, as_plain
-from tamis.analyse.written import BudgetFacts, PromiseFacts, RecipeFacts, Setting
+from tamis.analyse.written import (
+    BudgetFacts,
+    PromiseFacts,
+    RecipeFacts,
+    Setting,
+    ThreatFacts,
+)
 from tamis.catalogue.choices import CHOICES
 from tamis.errors import InputError, listed, plural
 from tamis.flow import Outcome
@@ -416,11 +422,29 @@ def summarise(
             *map(_promised, manifest.get("diversity", ())),
             *_present(manifest.get("presence")),
         ),
+        threats=_threats(manifest["promises"]),
         kept_private=tuple(map(_promised, diverse)),
         not_promised=tuple(manifest["not_promised"]),
         recipe=_recipe(outcome, manifest, origin),
         budget=_budget(manifest.get("budget")),
     )
+
+
+def _threats(promises: Sequence[dict[str, Any]]) -> tuple[ThreatFacts, ...]:
+    """The attackers of a manifest, the one whom fewest people look alike to first."""
+    if not any("attacker" in entry for entry in promises):
+        return ()
+    each = [
+        ThreatFacts(
+            name=entry.get("attacker", ""),
+            knows=tuple(entry["columns"]),
+            alike=entry["measured"],
+            asked=entry["at_least"],
+        )
+        for entry in promises
+        if entry["key"] == "k_anonymity"
+    ]
+    return tuple(sorted(each, key=lambda threat: threat.alike))
 
 
 def _promised(entry: dict[str, Any]) -> PromiseFacts:

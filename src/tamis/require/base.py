@@ -46,13 +46,17 @@ class Requirement:
     Parameters
     ----------
     columns : tuple of str
-        What people are alike in: the columns that an attacker may know.
+        What people are alike in: the columns that an attacker may know; none: all that are looked
+        at.
     secret : str, optional
         The sensitive column that it is about.
+    attacker : str
+        The name of the attacker whom it guards against; empty where there is only one.
     """
 
     columns: tuple[str, ...] = field(default=(), kw_only=True)
     secret: str | None = field(default=None, kw_only=True)
+    attacker: str = field(default="", kw_only=True)
 
     key: ClassVar[str]
     """Its name in manifests."""
@@ -76,6 +80,12 @@ class Requirement:
     def name(self) -> str:
         """The option that asks for it."""
         return self.options[0].dest
+
+    @property
+    def label(self) -> str:
+        """The same where several attackers, or secrets, are asked about in the same words."""
+        of = f" of {self.secret}" if self.attacker and self.secret else ""
+        return f"{self.name}{of}, {self.attacker}" if self.attacker else self.name
 
     @property
     def side(self) -> Side:
@@ -144,15 +154,20 @@ class Requirement:
         """What was asked for and what was reached instead, in words."""
         raise NotImplementedError
 
+    def named(self, words: str) -> str:
+        """Words about it, with the attacker whom they are about."""
+        return f"{self.attacker}: {words}" if self.attacker else words
+
     def why_left_out(self, secret: str) -> str:
         """Why a group that breaks it is left out, in words."""
         raise NotImplementedError
 
     def to_dict(self, unit: Unit) -> dict[str, Any]:
         """Its entry in a manifest or recipe, with its sentence; what is measured comes later."""
+        whom = {"attacker": self.attacker} if self.attacker else {}
         about = {"column": self.secret} if self.about_secret else {}
         known = {"columns": sorted(self.columns), "unit": unit}
-        entry = {"key": self.key, **about, **known, **self.stated()}
+        entry = {"key": self.key, **whom, **about, **known, **self.stated()}
         return {**entry, "claim": sentence(entry)}
 
     def stated(self) -> dict[str, Any]:
@@ -203,6 +218,11 @@ class Requirements(Sequence[Requirement]):
         return max((each.fewest_people for each in self.each), default=1)
 
     @property
+    def several(self) -> bool:
+        """Whether attackers are named: each may know other columns."""
+        return any(each.attacker for each in self.each)
+
+    @property
     def of_secrets(self) -> bool:
         """Whether anything is asked about the sensitive column."""
         return any(each.about_secret for each in self.each)
@@ -246,6 +266,27 @@ class Requirements(Sequence[Requirement]):
         """The same of some columns and a secret."""
         known = tuple(columns)
         return Requirements(tuple(each.about(known, secret, number=number) for each in self.each))
+
+    @property
+    def views(self) -> dict[tuple[str, ...], Requirements]:
+        """Those about the same columns together, by the columns."""
+        return self._by(lambda each: each.columns)
+
+    @property
+    def by_secret(self) -> dict[str | None, Requirements]:
+        """Those about the same secret together; first, by `None`, those about none.
+
+        Sizes are compared first, since secrets take longer to count.
+        """
+        return Requirements(tuple(sorted(self.each, key=lambda each: each.about_secret)))._by(
+            lambda each: each.secret if each.about_secret else None
+        )
+
+    def _by(self, key: Callable[[Requirement], Any]) -> dict[Any, Requirements]:
+        found: dict[Any, list[Requirement]] = {}
+        for each in self.each:
+            found.setdefault(key(each), []).append(each)
+        return {name: Requirements(tuple(some)) for name, some in found.items()}
 
     def to_dicts(self, unit: Unit) -> list[dict[str, Any]]:
         """Their entries in a manifest or recipe."""

@@ -9,6 +9,7 @@ columns.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import NamedTuple
@@ -19,8 +20,8 @@ import polars as pl
 from tamis.coding import Coded, coded, dense, joined
 from tamis.people import People
 from tamis.release import Release
-from tamis.risk.diversity import count_groups
-from tamis.risk.grouping import Grouping, Ints
+from tamis.risk.attackers import count_asked, seen_classes
+from tamis.risk.grouping import Ints
 from tamis.risk.suppression import Bools, Suppression
 
 MOST_VALUES = 10
@@ -70,7 +71,7 @@ def lost_groups(release: Release, suppression: Suppression) -> Lost | None:
     known = [name for name in whole.table.quasi if name in whole.table.frame.columns]
     columns = {name: coded(whole.table.frame[name]) for name in known}
     everybody = _together(columns, known, len(gone))
-    reasons = _reasons(everybody, suppression)
+    reasons = _reasons(columns, known, everybody, suppression)
     frame = whole.table.only(known)
     people = suppression.people
     runs = _fewest_runs(frame, columns, everybody, gone, reasons)
@@ -96,14 +97,23 @@ def _together(columns: dict[str, Coded], names: list[str], rows: int) -> Coded:
     return dense(reduce(joined, [columns[name] for name in names]))
 
 
-def _reasons(classes: Coded, suppression: Suppression) -> list[str]:
-    """Why each class goes by itself; empty for one that could stay."""
-    grouping = Grouping.of_classes(classes, suppression.people)
-    counts = count_groups(grouping, suppression.secret)
-    found = np.full(len(grouping.sizes), "", dtype=object)
-    for asked in reversed(suppression.asked.by_group):  # the first of several reasons is told
-        found[asked.breaking(counts)] = asked.name
-    return [str(reason) for reason in found]
+def _reasons(
+    columns: dict[str, Coded], names: Sequence[str], classes: Coded, suppression: Suppression
+) -> list[str]:
+    """Why each class goes by itself, as some attacker sees these columns; empty for one that could
+    stay.
+    """
+    known, asked = [(name, columns[name]) for name in names], [*suppression.asked]
+    first = np.full(len(classes.codes), len(asked))
+    for seen, some in suppression.asked.views.items():
+        alike = dense(seen_classes(known, seen, len(classes.codes)))
+        for part, counts in count_asked(some, alike, suppression.people, suppression.secrets):
+            for each in part.by_group:
+                breaks = each.breaking(counts)[alike.codes]
+                first[breaks] = np.minimum(first[breaks], asked.index(each))
+    found = np.zeros(classes.radix, np.int64)
+    found[classes.codes] = first  # rows of one class are of one class for everybody
+    return [asked[place].label if place < len(asked) else "" for place in found.tolist()]
 
 
 class _Run(NamedTuple):
@@ -240,8 +250,8 @@ def _saving(rows: Ints, columns: dict[str, Coded], suppression: Suppression) -> 
     found = []
     for name in columns:
         rest = [other for other in columns if other != name]
-        classes = _together(columns, rest, len(suppression.secret))
-        reasons = _reasons(classes, suppression)
+        classes = _together(columns, rest, suppression.secrets.height)
+        reasons = _reasons(columns, rest, classes, suppression)
         if not any(reasons[number] for number in np.unique(classes.codes[rows])):
             found.append(name)
     return tuple(found)

@@ -25,9 +25,9 @@ from tamis.coding import Coded, all_stand_for, coded, collapsed, counted_with, d
 from tamis.people import People, PeopleLike
 from tamis.release import Release
 from tamis.require.base import Requirements
+from tamis.risk.attackers import Known, Secrets, count_asked, seen_classes
 from tamis.risk.containment import entity_anonymity
-from tamis.risk.diversity import count_groups
-from tamis.risk.grouping import Grouping, Ints
+from tamis.risk.grouping import Ints
 
 Bools = NDArray[np.bool_]
 Breaking = Callable[[Ints], Bools]
@@ -84,7 +84,7 @@ def rows_left(rows: int, breaking: Sequence[Breaking], people: PeopleLike = None
     np.False_
     """
     left, who = np.ones(rows, dtype=np.bool_), People.named(people, rows)
-    while left.any():
+    while breaking and left.any():
         here = np.flatnonzero(left)
         gone = here[reduce(np.logical_or, [breaks(here) for breaks in breaking])]
         if len(gone) == 0:
@@ -97,7 +97,7 @@ def rows_left(rows: int, breaking: Sequence[Breaking], people: PeopleLike = None
 def breaking_classes(
     classes: Coded,
     asked: Requirements,
-    secret: pl.Series | None = None,
+    secrets: Secrets | None = None,
     people: PeopleLike = None,
 ) -> Breaking:
     """Rows whose class does not keep what every class is judged by.
@@ -105,23 +105,34 @@ def breaking_classes(
     Parameters
     ----------
     classes : Coded
-        Of rows that are alike in what attackers may know.
+        Of rows that are alike in what an attacker may know.
     asked : Requirements
-    secret : polars.Series, optional
-        The sensitive column, where anything is asked about it.
+    secrets : mapping of column to series, or frame, optional
+        The sensitive columns that anything is asked about.
     people : People or array, optional
         Whose each row is.
     """
     everybody = People.named(people, len(classes.codes))
+    columns = {} if secrets is None else {c: secrets[c] for c in asked.by_secret if c is not None}
 
     def breaks(rows: Ints) -> Bools:
         some = dense(Coded(classes.codes[rows], classes.radix))
         who = everybody[rows].renumbered()
-        here = None if secret is None else secret.gather(rows)
-        counts = count_groups(Grouping.of_classes(some, who), here)
-        return np.asarray(asked.breaking(counts)[some.codes])
+        here = {name: column.gather(rows) for name, column in columns.items()}
+        broken = [part.breaking(counts) for part, counts in count_asked(asked, some, who, here)]
+        return np.asarray(reduce(np.logical_or, broken)[some.codes])
 
     return breaks
+
+
+def breaking_attackers(
+    known: Known, asked: Requirements, secrets: Secrets, people: People
+) -> list[Breaking]:
+    """The same for every attacker: each sees classes of the known columns of its own."""
+    return [
+        breaking_classes(seen_classes(known, columns, len(people)), some, secrets, people)
+        for columns, some in asked.views.items()
+    ]
 
 
 def breaking_containment(cells: NDArray[np.uint8], k: int, people: PeopleLike = None) -> Breaking:
@@ -148,8 +159,9 @@ class Suppression:
     most : int
         The most people who may be left out.
     asked : Requirements
-    secret : polars.Series
-        The sensitive column of the original.
+        Of each attacker.
+    secrets : polars.DataFrame
+        The original, for its sensitive columns.
     people : People or array, optional
         Whose each row is. `None`: each row is a person.
     learnt : sequence of arrays of int
@@ -158,24 +170,25 @@ class Suppression:
     Examples
     --------
     >>> from tamis.require import requirements
-    >>> few = Suppression(1, requirements(k=2), pl.Series(["flu", "flu", "cold"]))
-    >>> few.allows(Coded(np.array([0, 0, 1]), 2)), few.allows(Coded(np.array([0, 1, 2]), 3))
+    >>> few = Suppression(1, requirements(k=2), pl.DataFrame({"ill": ["flu", "flu", "cold"]}))
+    >>> jobs, ages = Coded(np.array([0, 0, 1]), 2), Coded(np.array([0, 1, 2]), 3)
+    >>> few.allows([("job", jobs)]), few.allows([("age", ages)])
     (True, False)
     """
 
     most: int
     asked: Requirements
-    secret: pl.Series
+    secrets: pl.DataFrame
     people: People = None  # type: ignore[assignment]  # each row is a person
     learnt: tuple[NDArray[np.intp], ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "people", People.named(self.people, self.secret.len()))
+        object.__setattr__(self, "people", People.named(self.people, self.secrets.height))
 
-    def allows(self, classes: Coded) -> bool:
-        """Whether few enough must be left out for classes of all rows to keep what is asked."""
-        breaking = breaking_classes(classes, self.asked, self.secret, self.people)
-        return self.few(rows_left(len(classes.codes), [breaking], self.people))
+    def allows(self, known: Known) -> bool:
+        """Whether few enough must be left out for columns of all rows to keep what is asked."""
+        breaking = breaking_attackers(known, self.asked, self.secrets, self.people)
+        return self.few(rows_left(self.secrets.height, breaking, self.people))
 
     def allows_contained(self, cells: NDArray[np.uint8], k: int) -> bool:
         """The same for rows of 0 and 1 that hide among all who have what they have."""
@@ -201,10 +214,9 @@ class Suppression:
 
     def _breaking(self, release: Release) -> list[Breaking]:
         table = release.table
-        columns = [coded(table.frame[name]) for name in table.quasi]
-        together = reduce(joined, columns) if columns else Coded(np.zeros(table.rows, int), 1)
+        known = [(release.source(c), coded(table.frame[c])) for c in table.quasi]
         asked = self.asked.beyond_k if release.by_containment else self.asked
-        found = [breaking_classes(together, asked, self.secret, self.people)]
+        found = breaking_attackers(known, asked, self.secrets, self.people)
         contained = [p for p in release.promises if p.key == "containment_anonymity"]
         for promise in contained if table.features else ():
             cells = table.only(promise.columns).to_numpy().astype(np.uint8)

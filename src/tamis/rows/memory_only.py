@@ -38,6 +38,9 @@ RELEASING: Mapping[str, MemoryOnly] = {
     "sampling": MemoryOnly("--sampling", _OF_POPULATION),
     "max_population_risk": MemoryOnly("--max-population-risk", _OF_POPULATION),
     "delta_presence": MemoryOnly("--delta-presence", _OF_POPULATION),
+    "threats": MemoryOnly(
+        "--attacker", "who is alike is counted for each attacker", "say with --quasi what is known"
+    ),
     "absences": MemoryOnly(
         "--known-absences",
         "absences are counted by comparing each row with all others",
@@ -113,6 +116,7 @@ def unverified_by_engines(content: Mapping[str, Any]) -> str:
     reasons = {
         "sparse files": content["file"]["format"] not in ("csv", "parquet"),
         "promises other than k-anonymity": promised - {"k_anonymity"},
+        "promises against several attackers": any("attacker" in e for e in content["promises"]),
         "questions and codes": said & {"codes", "question"},
         "claims about known rows": {"known_rows"}
         & {e["key"] for e in content.get("diversity", ())},

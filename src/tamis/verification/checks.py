@@ -8,7 +8,7 @@ in the same way.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -248,11 +248,14 @@ def wrong_exposure(count: Count, content: dict[str, Any], with_people: bool) -> 
     in_rows = said.get("rows", said)
     if wrong := _unlike(in_rows, *count(*known, False)):
         return wrong
-    promised = [p["columns"] for p in content["promises"]]
-    if promised and sorted(known[0]) != sorted(promised[0]):
+    promised = together(content["promises"])
+    if content["promises"] and sorted(known[0]) != promised:
         return "unique rows are counted over different columns from those of the promise"
     if known[1] != _kind_promised(content):
-        return "unique rows are counted by containment, but equal rows are promised, or the reverse"
+        return (
+            "unique rows are counted by other rows than are promised: equal ones, those equal for "
+            "all attackers together, or by containment"
+        )
     if said is in_rows:
         return ""
     if wrong := _wrong_people(said, in_rows):
@@ -270,7 +273,57 @@ def _kind_promised(content: dict[str, Any]) -> str:
     """
     promises = content["promises"]
     alone = {entry["key"] for entry in promises} == {"containment_anonymity"}
+    if len({p.get("attacker") for p in promises if p["key"] == "k_anonymity"}) > 1:
+        return "together"
     return "containment" if alone and promises[0]["columns"] else "equal"
+
+
+def together(promises: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The columns that attackers may know: of several attackers, all that any of them does.
+
+    >>> together([{"key": "k_anonymity", "attacker": a, "columns": [a, "zip"]} for a in "ab"])
+    ['a', 'b', 'zip']
+    """
+    known = promises[:1]
+    if any("attacker" in entry for entry in promises):
+        known = [entry for entry in promises if entry["key"] == "k_anonymity"]
+    return sorted({column for entry in known for column in entry["columns"]})
+
+
+def wrong_attackers(content: dict[str, Any], recipe: Mapping[str, Any]) -> str:
+    """What the holder's recipe asks against an attacker that no entry states, or states as less.
+
+    Columns are those of the original: in the file an attacker may know all that was made of them.
+    """
+    shown = [(c["name"], c.get("made_of", c["name"])) for c in content["columns"]]
+    features = {c["name"] for c in content["columns"] if c["role"] == "feature"}
+    stated = [*content["promises"], *content.get("diversity", ()), *recipe.get("diversity", ())]
+    for asked in recipe.get("attackers", ()):
+        wanted = {n for n, of in shown if n in features and of in asked["columns"]}
+        mine = [e for e in stated if _is_about(e, asked) and wanted == {*e["columns"]}]
+        figures = {key: asked[key] for key in ASKED if key in asked}
+        if not any(_keeps(entry, figures) for entry in mine):
+            whose = f"attacker {asked['attacker']!r}" if "attacker" in asked else "who has no name"
+            return f"{asked['key']} is asked for against {whose}, and nothing as strong is stated"
+    return ""
+
+
+ASKED = ("kind", "distance", "c", "at_least", "at_most", "below", "absences")
+"""What an entry may ask for."""
+
+
+def _is_about(entry: Mapping[str, Any], asked: Mapping[str, Any]) -> bool:
+    """Whether an entry is about the same: the attacker, the key, and the secret if there is one."""
+    about = ("key", "attacker", "column")
+    return all(entry.get(part) == asked.get(part) for part in about)
+
+
+def _keeps(entry: Mapping[str, Any], figures: Mapping[str, Any]) -> bool:
+    """Whether an entry asks for so much, or for more people."""
+    return all(
+        entry.get(key, 0) >= figure if key == "at_least" else entry.get(key) == figure
+        for key, figure in figures.items()
+    )
 
 
 def wrong_known(content: dict[str, Any], named: Collection[str] | None) -> str:

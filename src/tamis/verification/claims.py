@@ -142,6 +142,11 @@ def not_promised(
             "like them here, learns that too few others were like them"
             + (", or that these were too alike in the sensitive column." if diverse else ".")
         )
+    if len({entry.get("attacker") for entry in promises if entry["key"] == "k_anonymity"}) > 1:
+        found.append(
+            "What is promised against each attacker is about one who knows no more than that. "
+            "Attackers who join what they know are not covered."
+        )
     if "containment_anonymity" in names:
         found += _not_by_containment(promises)
     if "k_anonymity" in names:
@@ -233,6 +238,8 @@ def known_words(exposure: ExposureFacts) -> str:
         return "None of the columns that attackers are assumed to know is released."
     if known["kind"] == "equal":
         return f"In the columns that attackers are assumed to know, {_crowd(known, exposure)}."
+    if known["kind"] == "together":
+        return f"In all that these attackers know together, {_crowd(known, exposure)}."
     least = (
         f"at least {known['k']:,}" if known["k"] else f"sometimes fewer than {exposure['asked']}"
     )

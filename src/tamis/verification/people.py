@@ -61,13 +61,13 @@ def arranged(table: Table) -> pl.DataFrame:
 def arrange_private(
     release: Release, secrets: NDArray[np.int64] | None = None
 ) -> tuple[People, NDArray[np.int64] | None]:
-    """The person of each row of the file that `arranged` gives, and its secret, where there are.
+    """The person of each row of the file that `arranged` gives, and its secrets, where there are.
 
     Identical rows are in the order of the people, and those
     of one person in the order of the secrets: whatever may tell rows apart, in the private part
     alone, is a function of the rows and the secrets, never of where or whose they were.
     """
-    rows, ties = _leaving(release.table), () if secrets is None else (secrets,)
+    rows, ties = _leaving(release.table), () if secrets is None else tuple(_lines(secrets))
     people = number_people(rows, release.people, *ties)
     if not people.each_row:  # else the numbers would be those of rows of the original
         ties = (people.codes, *ties)
@@ -91,23 +91,37 @@ def _leaving(table: Table) -> pl.DataFrame:
     return table.only([*sorted(table.features), table.target])
 
 
+def _lines(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    """One number a row, or several, as columns."""
+    return numbers.reshape(len(numbers), -1).T
+
+
 def write_numbers(path: Path, numbers: NDArray[np.int64]) -> None:
-    """Write a file of the private part: one number a line, under its header."""
-    lines = [HEADERS[path.name], *map(str, numbers.tolist())]
+    """Write a file of the private part: one number a line, or some in columns, under its header."""
+    columns = [map(str, column.tolist()) for column in _lines(numbers)]
+    lines = [_header(path, len(columns)), *map(",".join, zip(*columns))]
     path.write_text("\n".join(lines) + "\n", encoding="ascii")
 
 
-def read_numbers(path: Path, rows: int) -> NDArray[np.int64]:
+def _header(path: Path, columns: int) -> str:
+    return ",".join([HEADERS[path.name]] * columns)
+
+
+def read_numbers(path: Path, rows: int, columns: int = 1) -> NDArray[np.int64]:
     """The numbers in a file of the private part; an error where it does not fit so many rows."""
+    most = DIGITS * columns * (rows + 1)
     with open_plain_file(path) as file:
-        data = file.read(DIGITS * (rows + 1) + 1)
-    if len(data) > DIGITS * (rows + 1):
+        data = file.read(most + 1)
+    if len(data) > most:
         raise CannotMeet(f"{PRIVATE}/{path.name} is longer than {rows} rows need")
-    header = HEADERS[path.name]
+    header = _header(path, columns)
     first, *lines = data.decode("ascii", "replace").splitlines() or [""]
-    if first != header or len(lines) != rows or not all(map(_is_number, lines)):
+    cells = [line.split(",") for line in lines]
+    fits = all(len(each) == columns and all(map(_is_number, each)) for each in cells)
+    if first != header or len(lines) != rows or not fits:
         raise CannotMeet(f"{PRIVATE}/{path.name} does not hold a {header} for each of {rows} rows")
-    return np.array([int(line) for line in lines], dtype=np.int64)
+    found = np.array([list(map(int, each)) for each in cells], dtype=np.int64)
+    return found.reshape(rows, columns) if columns > 1 else found.reshape(rows)
 
 
 def _is_number(line: str) -> bool:

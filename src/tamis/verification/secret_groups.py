@@ -210,6 +210,11 @@ def private_entries(folder: Path) -> list[dict[str, Any]]:
     return found
 
 
+def hidden_secrets(folder: Path) -> list[str]:
+    """The sensitive columns that the holder's recipe states something of, in the order kept."""
+    return list(dict.fromkeys(entry["column"] for entry in private_entries(folder)))
+
+
 def _wrong_entry(count: Reached, entry: dict[str, Any]) -> str:
     if entry["key"] not in OF_GROUPS_STATED:
         return f"{entry['key']!r} is not one that can be checked"

@@ -18,7 +18,7 @@ from tamis.catalogue.measures import MEASURES
 from tamis.catalogue.methods import RECORDED
 from tamis.catalogue.models import MODELS
 from tamis.errors import listed
-from tamis.stated import MOST_ABSENCES, OF_GROUPS_STATED, STATED
+from tamis.stated import ATTACKER_NAME, MOST_ABSENCES, OF_GROUPS_STATED, STATED
 from tamis.table_file import WRITTEN
 from tamis.verification.labels import READ_BINS, stated_form
 from tamis.verification.layout import NAME, RELEASE, REPORT, SCHEMA, SCHEMA_VERSION
@@ -86,8 +86,10 @@ _COLUMN = {
         "read": one_of(READ_BINS),
     },
 }
+_ATTACKER = like(ATTACKER_NAME)
 _PROMISE = {
     "key": one_of("k_anonymity", "containment_anonymity"),
+    "attacker?": _ATTACKER,
     "claim": is_text,
     "unit": _UNIT,
     "columns": [is_text],
@@ -132,6 +134,7 @@ def _of_people_alike(said: dict[str, Any]) -> Shape | None:
     about = {"column": is_text} if stated.by_group else {}
     return {
         "key": is_text,
+        "attacker?": _ATTACKER,
         **about,
         "columns": [is_text],
         "unit": _UNIT,
@@ -145,7 +148,7 @@ _EXPOSURE = {
     "unit": _UNIT,
     "asked": is_count,
     "total": is_count,
-    "known": {"columns": [is_text], "kind": one_of("equal", "containment"), **_CROWD},
+    "known": {"columns": [is_text], "kind": one_of("equal", "together", "containment"), **_CROWD},
     "everything": _CROWD,
     "same_target": {"groups": Maybe(is_count), "of": is_count, "members": Maybe(is_count)},
 }
@@ -414,7 +417,8 @@ def _of_lists(content: dict[str, Any]) -> str:
     about = [*entries, *([content["presence"]] if "presence" in content else ())]
     if any(entry["columns"] != sorted({*entry["columns"]}) for entry in about):
         return "the columns of a promise are not in the order of their names, each once"
-    keys = [entry["key"] for entry in entries], [entry["key"] for entry in content["measured"]]
+    whose = [(e["key"], e.get("attacker"), e.get("column")) for e in entries]
+    keys = whose, [entry["key"] for entry in content["measured"]]
     if any(len({*each}) < len(each) for each in keys):
         return f"{NAME} states something twice"
     engine = content.get("engine")

@@ -19,7 +19,7 @@ from tamis.rows import EngineName, EngineOptions, chosen_engine, running
 from tamis.rows.memory_only import unverified_by_engines
 from tamis.stated import sentence
 from tamis.table import Table
-from tamis.verification.checks import wrong_exposure, wrong_known
+from tamis.verification.checks import wrong_attackers, wrong_exposure, wrong_known
 from tamis.verification.claims import (
     NOT_CHECKED,
     budget_claim,
@@ -430,7 +430,8 @@ def wrong_identifiers(folder: Path, like: Mapping[str, str], content: dict[str, 
         )
     if is_folder(folder / PRIVATE):
         known = read_json(folder / PRIVATE / RECIPE)
-        kept = {*known["identifiers"], known["sensitive"]} - {known["target"]}
+        secrets = (known["sensitive"], *known.get("also_sensitive", ()))
+        kept = {*known["identifiers"], *secrets} - {known["target"]}
         if shown := sorted(kept & {column["name"] for column in content["columns"]}):
             return f"column {listed(shown)} must never be released"
     return ""
@@ -443,5 +444,7 @@ def _wrong_private(folder: Path, content: dict[str, Any]) -> str:
     for name in (content["file"]["name"], NAME, REPORT):
         if digest(folder / name) != recipe["sha256"][name]:
             return f"{name} is not the published file, according to private/recipe.json"
-    wrong = wrong_known(content, recipe.get("quasi"))
+    wrong = wrong_attackers(content, recipe)
+    if "attackers" not in recipe:
+        wrong = wrong_known(content, recipe.get("quasi"))
     return wrong or wrong_names(folder, content["file"]["rows"])

@@ -29,7 +29,12 @@ from tamis.verification.form import (
 from tamis.verification.layout import PRIVATE, SECRETS
 from tamis.verification.people import kept_people, read_numbers
 from tamis.verification.presence import Recounted, recounted_presence
-from tamis.verification.secret_groups import Secrets, measured_entry, numbered_secrets
+from tamis.verification.secret_groups import (
+    Secrets,
+    hidden_secrets,
+    measured_entry,
+    numbered_secrets,
+)
 from tamis.verification.value_shapes import is_finite_number
 
 RANGED = ("number", "feature")
@@ -101,9 +106,15 @@ class RowsInMemory:
         return kept_people(self.folder, self.frame, self.content)
 
     @cached_property
+    def hidden(self) -> list[str]:
+        """The sensitive columns that are not in the file."""
+        return hidden_secrets(self.folder)
+
+    @cached_property
     def secrets(self) -> Secrets:
-        """The holder's sensitive values."""
-        return read_numbers(self.folder / PRIVATE / SECRETS, self.frame.height)
+        """The holder's sensitive values, a column for each secret of `hidden_secrets`."""
+        rows, columns = self.frame.height, len(self.hidden)
+        return read_numbers(self.folder / PRIVATE / SECRETS, rows, columns).reshape(rows, columns)
 
     @cached_property
     def targets(self) -> Secrets:
@@ -141,7 +152,8 @@ class RowsInMemory:
         return measured_entry(entry, self.frame, self.targets, self.people)
 
     def reached_by_secret(self, entry: dict[str, Any]) -> float:
-        return measured_entry(entry, self.frame, self.secrets, self.people)
+        secrets = self.secrets[:, self.hidden.index(entry["column"])]
+        return measured_entry(entry, self.frame, secrets, self.people)
 
     def recount_presence(self) -> Recounted:
         return recounted_presence(self.folder, self.frame, self.content, self.register)

@@ -280,18 +280,21 @@ def _alone(outcome: Outcome, analysis: Analysis) -> list[str]:
 
 def _diverse(outcome: Outcome) -> list[str]:
     """What was reached besides k, of all that is required; it may be about a secret."""
+    from tamis.require.base import Requirements
+    from tamis.risk.attackers import in_release
     from tamis.stated import measured_words
 
-    chosen, table = outcome.decision.chosen, outcome.table
-    if not chosen.assessment.reached:
+    chosen, unit = outcome.decision.chosen, outcome.table.unit
+    if chosen.release.is_drawn:
         return []
-    column = table.frame.get_column(outcome.evaluator.sensitive)
-    known, numeric = chosen.release.table.quasi, column.dtype.is_numeric()
-    asked = outcome.settings.requirements.about(known, column.name, number=numeric)
-    reached = asked.reached(chosen.assessment.counts)
+    asked = outcome.evaluator.requirements
+    reached = [
+        *chosen.assessment.reach_each(asked.of_risks),
+        *chosen.assessment.reach_each(asked.about_secrets),
+    ]
+    shown = in_release(Requirements(tuple(each for each, _ in reached)), chosen.release)
     entries = [
-        {**each.to_dict(table.unit), "measured": reached[each.name]}
-        for each in (*asked.of_risks, *asked.about_secrets)
+        {**each.to_dict(unit), "measured": figure} for each, (_, figure) in zip(shown, reached)
     ]
     return [f"{entry['claim']} Measured: {measured_words(entry)}." for entry in entries]
 

@@ -1,0 +1,194 @@
+"""`Attacker`: who might try, what they know, what they must not learn, and what must hold then.
+
+The default one knows the quasi-identifiers, wants the sensitive column, and has no name. More of
+them are a longer list: every requirement carries the columns, the secret and the attacker that it
+is about, so that whoever counts asks a list of requirements, however many attackers there are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tamis.errors import InputError, did_you_mean, listed
+from tamis.option import NUMBERS, Asked, Option
+from tamis.require import options_of_groups, requirements
+from tamis.stated import ATTACKER_NAME
+
+_FORM = '"neighbour: knows age,sex; wants ill; k=5"'
+_COLUMNS = ("knows", "wants")
+MAX_TOLD = Option(
+    "max_told",
+    "The most to tell of the sensitive column.",
+    "share",
+    least=0,
+    most=1,
+    section="The choice",
+    example=0.2,
+    asked=Asked(
+        "The most that may be told",
+        "Of all that the table tells about the secret, how much may the release tell?",
+        "The release tells at most {}% of what the table tells about the secret.",
+        "There is no limit on what is told; less is preferred.",
+        more=False,
+    ),
+)
+
+
+@dataclass(frozen=True, init=False)
+class Attacker:
+    """Somebody who knows some columns of a person and wants to find the person, or a secret.
+
+    Parameters
+    ----------
+    name : str
+        Stated with every promise, to recipients too: up to 40 letters, digits, blanks, dots and
+        dashes.
+    knows : sequence of str
+        The columns that the attacker may know of a person.
+    wants : sequence of str
+        The sensitive columns that must stay hard to guess; by default all of the table.
+    max_told : float, optional
+        The largest share to tell of what the table tells about each of them.
+    **asks
+        What is required of people alike in the known columns: `k`, `l`, `t` and whatever else
+        `tamis.requirements` takes. Without `k`, that of the settings.
+
+    Examples
+    --------
+    >>> Attacker("neighbour", ["age", "sex", "zip"], k=5)
+    <Attacker: neighbour knows age, sex, zip; k 5>
+    >>> Attacker.parse("insurer: knows job,admitted; wants hiv; l=2").asks
+    {'l': 2}
+    """
+
+    name: str
+    knows: tuple[str, ...]
+    wants: tuple[str, ...]
+    max_told: float | None
+    asks: Mapping[str, Any]
+
+    def __init__(
+        self,
+        name: str,
+        knows: Sequence[str],
+        wants: Sequence[str] = (),
+        *,
+        max_told: float | None = None,
+        **asks: Any,
+    ) -> None:
+        if not isinstance(name, str) or not re.fullmatch(ATTACKER_NAME, name):
+            raise InputError(
+                "the name of an attacker must have up to 40 letters, digits, blanks, dots and "
+                f"dashes, got {name!r}"
+            )
+        for what, columns in (("knows", knows), ("wants", wants)):
+            if isinstance(columns, str) or not all(isinstance(c, str) for c in columns):
+                raise InputError(f"what attacker {name!r} {what} must be a list of column names")
+            if twice := sorted({c for c in columns if [*columns].count(c) > 1}):
+                raise InputError(f"attacker {name!r} {what} {listed(twice)} twice; name each once")
+        if not knows:
+            raise InputError(
+                f"attacker {name!r} knows no column; say which with knows, such as {_FORM}"
+            )
+        if both := [c for c in knows if c in wants]:
+            raise InputError(f"attacker {name!r} knows {listed(both)} already, and cannot want it")
+        if max_told is not None:
+            MAX_TOLD.check(max_told)
+        asks = {option: value for option, value in asks.items() if value is not None}
+        requirements(**asks)
+        _refuse_unused(name, asks)
+        for field, value in (
+            ("name", name),
+            ("knows", tuple(knows)),
+            ("wants", tuple(wants)),
+            ("max_told", max_told),
+            ("asks", asks),
+        ):
+            object.__setattr__(self, field, value)
+
+    def __repr__(self) -> str:
+        wants = f"wants {', '.join(self.wants)}" if self.wants else None
+        told = {} if self.max_told is None else {"max_told": self.max_told}
+        asks = [f"{option} {value}" for option, value in {**self.asks, **told}.items()]
+        facts = (f"{self.name} knows {', '.join(self.knows)}", wants, *asks)
+        return f"<Attacker: {'; '.join(fact for fact in facts if fact)}>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, from which the same one can be made."""
+        told = {} if self.max_told is None else {"max_told": self.max_told}
+        wants = {"wants": list(self.wants)} if self.wants else {}
+        return {"name": self.name, "knows": list(self.knows), **wants, **self.asks, **told}
+
+    @classmethod
+    def parse(cls, given: str | Mapping[str, Any] | Attacker) -> Attacker:
+        """An attacker as people name one, or as a table of a configuration file has one."""
+        if isinstance(given, Attacker):
+            return given
+        parts = dict(given) if isinstance(given, Mapping) else _parts_of(given)
+        known = {"name", *_COLUMNS, *_NAMED}
+        if unknown := [part for part in parts if part not in known]:
+            raise InputError(
+                f"an attacker has no {listed(unknown)}; there are {', '.join(sorted(known))}"
+                f"{did_you_mean(unknown[0], known)}"
+            )
+        parts = {"name": "", "knows": (), **parts}
+        return cls(**{_NAMED[k].dest if k in _NAMED else k: _value(k, v) for k, v in parts.items()})
+
+
+def _refuse_unused(name: str, asks: Mapping[str, Any]) -> None:
+    """Refuse what changes how something is counted that is not asked for."""
+    for option, of in (("l_kind", "l"), ("c", "l"), ("t_distance", "t"), ("beta_kind", "beta")):
+        if option in asks and of not in asks:
+            raise InputError(f"attacker {name!r}: {option} says how {of} counts; give {of}, too")
+    if "c" in asks and asks.get("l_kind") != "recursive":
+        raise InputError(f"attacker {name!r}: c is for l_kind=recursive")
+
+
+_NAMED: dict[str, Option] = {
+    spelling: option
+    for option in (*options_of_groups().values(), MAX_TOLD)
+    for spelling in option.spellings
+}
+"""What may be asked of an attacker, by each of its names."""
+
+
+def _parts_of(text: str) -> dict[str, Any]:
+    """The parts of a text such as "neighbour: knows age,sex; k=5"."""
+    name, colon, rest = text.partition(":")
+    if not colon:
+        raise InputError(f"an attacker is given as {_FORM}, got {text!r}")
+    found: dict[str, Any] = {"name": name.strip()}
+    for clause in filter(None, map(str.strip, rest.split(";"))):
+        word, _, columns = clause.partition(" ")
+        if word in _COLUMNS:
+            part: str = word
+            value: Any = [c.strip() for c in columns.split(",") if c.strip()]
+        else:
+            part, equals, value = (piece.strip() for piece in clause.partition("="))
+            part = part.replace("-", "_")
+            if not equals:
+                raise InputError(f"an attacker is given as {_FORM}; {clause!r} is no part of that")
+        if part in found:
+            raise InputError(f"attacker {found['name']!r}: {part} is given twice; give it once")
+        found[part] = value
+    return found
+
+
+def _value(part: str, given: Any) -> Any:
+    if part not in _NAMED:
+        return given
+    option = _NAMED[part]
+    if option.kind in NUMBERS:
+        return option.read_number(given, part)
+    option.check(given, part)
+    return given
+
+
+def check_attackers(attackers: Sequence[Attacker]) -> None:
+    """Refuse two of one name."""
+    names = [each.name.casefold() for each in attackers]
+    if twice := sorted({each.name for each in attackers if names.count(each.name.casefold()) > 1}):
+        raise InputError(f"two attackers are called {listed(twice)}; give each a name of its own")

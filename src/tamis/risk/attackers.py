@@ -1,0 +1,151 @@
+"""What attackers see of a table: who is alike in what each knows, and whether that is enough.
+
+Each requirement says which columns it is about. Rows are grouped once for all that is asked of the
+same columns, and the values of a secret are counted once for all that is asked of it there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import reduce
+
+import numpy as np
+import polars as pl
+
+from tamis.coding import Coded, joined
+from tamis.errors import InputError, listed, listed_as
+from tamis.people import People
+from tamis.release import Release
+from tamis.require import requirements
+from tamis.require.attacker import Attacker
+from tamis.require.base import Requirements
+from tamis.require.counts import ClassCounts
+from tamis.risk.diversity import count_groups
+from tamis.risk.grouping import Grouping
+from tamis.table import Table
+
+Known = Sequence[tuple[str, Coded]]
+"""Columns of rows as codes, each under the name by which attackers know it."""
+Secrets = Mapping[str, pl.Series] | pl.DataFrame
+"""The sensitive columns of these rows."""
+
+
+def seen_classes(known: Known, columns: Iterable[str], rows: int) -> Coded:
+    """The classes of rows alike in what an attacker knows; one class where nothing of it is there.
+
+    >>> age, job = Coded(np.array([0, 0, 1]), 2), Coded(np.array([0, 1, 1]), 2)
+    >>> seen_classes([("age", age), ("job", job)], ["job"], 3).codes.tolist()
+    [0, 1, 1]
+    """
+    wanted = set(columns)
+    some = [codes for name, codes in known if not wanted or name in wanted]
+    return reduce(joined, some) if some else Coded(np.zeros(rows, dtype=np.int64), 1)
+
+
+def count_asked(
+    asked: Requirements, classes: Coded, people: People, secrets: Secrets
+) -> Iterator[tuple[Requirements, ClassCounts]]:
+    """What is asked of the same classes, part by part with the counts that each part is about."""
+    grouping = Grouping.of_classes(classes, people)
+    for secret, some in asked.by_secret.items():
+        yield some, count_groups(grouping, None if secret is None else secrets[secret])
+
+
+def are_kept(
+    asked: Requirements, known: Known, people: People, secrets: Secrets, beside: Coded | None = None
+) -> bool:
+    """Whether every attacker is left with what is asked for; `beside` is known to all of them."""
+    for columns, some in asked.views.items():
+        classes = seen_classes(known, columns, len(people))
+        classes = classes if beside is None else joined(classes, beside)
+        if not all(
+            part.met(counts) for part, counts in count_asked(some, classes, people, secrets)
+        ):
+            return False
+    return True
+
+
+def required_of(
+    table: Table, asked: Requirements, attackers: Sequence[Attacker] = ()
+) -> Requirements:
+    """What is asked for, of the columns of a table: against each attacker, and each of the secrets.
+
+    The attacker without a name, who knows the quasi-identifiers, is among several only where these
+    were named: whoever knows all columns needs no others beside.
+
+    >>> frame = pl.DataFrame({"age": [31], "job": ["cook"], "ill": [1]})
+    >>> table = Table(frame).with_roles(target="ill")
+    >>> for each in required_of(table, requirements(3), [Attacker("boss", ["job"], l=2)]):
+    ...     print(each.attacker, each.key, each.columns, each.secret)
+    boss k_anonymity ('job',) None
+    boss l_diversity ('job',) ill
+    """
+    check_knowledge(attackers, table)
+    found = [] if attackers and table.roles.quasi is None else [*_of(table, asked, table.quasi, ())]
+    for each in attackers:
+        theirs = requirements(**{"k": asked.k, **each.asks})
+        theirs = requirements(**{**each.asks, "k": theirs.k})  # as many as the largest risk needs
+        known = tuple(c for c in table.features if c in each.knows)
+        some = _of(table, theirs, known, each.wants)
+        found += [replace(one, attacker=each.name) for one in some]
+    return Requirements(tuple(found))
+
+
+def _of(
+    table: Table, asked: Requirements, known: Sequence[str], wants: Sequence[str]
+) -> Requirements:
+    """The requirements about some columns, those about secrets once for each that is wanted."""
+    found = [each.about(known, number=False) for each in asked if not each.about_secret]
+    for secret in wants or table.secrets:
+        number = table.frame.schema[secret].is_numeric()
+        found += asked.about_secrets.about(known, secret, number=number)
+    order = [each.key for each in asked]  # failures are told in one order
+    return Requirements(tuple(sorted(found, key=lambda each: order.index(each.key))))
+
+
+def in_release(asked: Requirements, release: Release) -> Requirements:
+    """The same requirements, of what each attacker may know of the columns of a release."""
+    known, several = release.table.quasi, asked.several
+    return Requirements(
+        tuple(
+            replace(each, columns=tuple(c for c in known if release.source(c) in each.columns))
+            if several
+            else replace(each, columns=known)
+            for each in asked
+        )
+    )
+
+
+def knowing_together(table: Table, attackers: Sequence[Attacker]) -> Table:
+    """The table, whose quasi-identifiers are what all attackers know together."""
+    if not attackers:
+        return table
+    known = {c for each in attackers for c in each.knows} | {*(table.roles.quasi or ())}
+    return table.with_roles(quasi=tuple(c for c in table.features if c in known))
+
+
+def check_knowledge(attackers: Iterable[Attacker], table: Table) -> None:
+    """Refuse attackers who know, or want, what the table lacks or what is something else.
+
+    What they know may be released, so it is a feature; what they want is sensitive, or the target.
+    """
+    for each in attackers:
+        there = {*table.frame.columns, *table.roles.dropped}
+        if unknown := [c for c in (*each.knows, *each.wants) if c not in there]:
+            raise InputError(
+                f"attacker {each.name!r}: no {listed_as('column', unknown)} in the table; its "
+                f"columns are {listed(table.frame.columns, most=30)}"
+            )
+        hidden = [c for c in each.knows if c not in (*table.features, *table.roles.dropped)]
+        if hidden:
+            raise InputError(
+                f"attacker {each.name!r} knows {listed(hidden)}, which the table has as "
+                f"{table.role(hidden[0])} and no release as a feature; leave it out of knows"
+            )
+        if odd := [c for c in each.wants if c not in table.secrets]:
+            role = "dropped" if odd[0] in table.roles.dropped else table.role(odd[0])
+            raise InputError(
+                f"attacker {each.name!r} wants {listed(odd)}, which the table has as {role}; name "
+                "what must stay hard to guess with --sensitive"
+            )
