@@ -69,6 +69,7 @@ KINDS = {
     "bins": "a number, or numbers separated by commas",
     "output": "a file to write",
     "table": "a table",
+    "attacker": "a text such as this, or tables of a file",
 }
 """What may be given, by the kind of an option."""
 

@@ -202,8 +202,9 @@ def _check(
         need_classes(table)
         check_numbers(table)
         refuse_unstated_identifiers(table)
-    if settings.known_rows is not None:
-        check_known_rows(table.people.codes, settings.known_rows)
+    known = [settings.known_rows, *(each.asks.get("known_rows") for each in settings.threats)]
+    if most := max((rows for rows in known if rows is not None), default=0):
+        check_known_rows(table.people.codes, most)
     secret = table.sensitive or table.target
     ordered = settings.t is not None and settings.t_distance == "ordered"
     if ordered and not table.frame.schema[secret].is_numeric():

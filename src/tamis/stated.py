@@ -19,8 +19,6 @@ from tamis.rounding import exceeds, falls_short, reaches
 
 MOST_ABSENCES = 4
 """Promises about more known absences would take too long to count; k-anonymity covers them all."""
-ATTACKER_NAME = r"[^\W_][\w .-]{0,39}"
-"""What an attacker may be called; it is stated in public."""
 Entry = Mapping[str, Any]
 Usual = Mapping[int, int]
 """How many of all people have each value."""

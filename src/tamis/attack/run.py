@@ -7,7 +7,7 @@ and 0/1 columns need no matching.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -69,6 +69,7 @@ def attack_release(
     control: Table | None = None,
     secret: str | None = None,
     known: Sequence[str] | None = None,
+    knowing: Mapping[str, Sequence[str]] | None = None,
     errors: Sequence[float] = ERRORS,
     alter: Alter | None = None,
     most: int = MOST,
@@ -90,6 +91,8 @@ def attack_release(
         The column to infer. `None`: the sensitive one.
     known : sequence of str, optional
         What an attacker knows of a person. `None`: the quasi-identifiers.
+    knowing : mapping of name to columns, optional
+        What each of several attackers knows, who link rows to people as well.
     errors : sequence of float
         The shares of known values that are missing, or wrong, when rows are linked.
     alter : callable, optional
@@ -134,6 +137,9 @@ def attack_release(
         scene, note = with_control(scene, alter)
         notes += note
     scores = list(_all(Staged(scene, errors, alter), tell))
+    for name, columns in (knowing or {}).items():
+        theirs = replace(scene, known=tuple(columns))
+        scores += [_by(name, score) for score in linkage(theirs, errors)]
     asked = scene.secret_column
     if asked is not None and not any(each.attacker.startswith("inference") for each in scores):
         notes.append(
@@ -142,6 +148,11 @@ def attack_release(
         )
     amount = 0 if scene.cells.control is None else len(scene.cells.control)
     return Attacks(tuple(scores), original.everybody, amount, tuple(notes))
+
+
+def _by(name: str, score: AttackScore) -> AttackScore:
+    """The score of an attacker who has a name."""
+    return replace(score, attacker=f"{name}: {score.attacker}")
 
 
 def _check(errors: Sequence[float], most: int) -> None:

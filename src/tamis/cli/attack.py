@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tamis.attack.run import Attacks
     from tamis.attack.scene import AttackScore
     from tamis.coarsen.ladder import Ladder
+    from tamis.require.attacker import Attacker
     from tamis.table import Table
 
 
@@ -34,6 +35,7 @@ def attack(
     errors: tuple[float, ...],
     people: int,
     shadows: int,
+    threats: tuple[Attacker, ...],
     ladder: tuple[str, ...],
     ladders: dict[str, Any] | None,
     seed: int,
@@ -64,6 +66,7 @@ def attack(
             control=others,
             secret=secret,
             known=given.known,
+            knowing=given.knowing(threats),
             errors=errors,
             alter=given.alter,
             most=people,
@@ -91,6 +94,14 @@ class AttackInput(NamedTuple):
     """Empty for a file."""
     known: tuple[str, ...] | None
     """What attackers know, where that was named, in these terms."""
+    in_terms: Callable[[Sequence[str]], tuple[str, ...]]
+    """Columns of the original in these terms."""
+
+    def knowing(self, threats: Sequence[Attacker]) -> dict[str, tuple[str, ...]]:
+        """What each attacker knows: those of the manifest, and those named now instead."""
+        entries = [e for e in self.manifest.get("promises", ()) if e["key"] == "k_anonymity"]
+        stated = {e["attacker"]: tuple(e["columns"]) for e in entries if "attacker" in e}
+        return stated | {each.name: self.in_terms(each.knows) for each in threats}
 
 
 def _attack_input(
@@ -128,9 +139,12 @@ def _attack_input(
     terms = in_its_ladders(terms, table, {} if stated else ladders)
     terms = in_its_groups(terms, table, stated)
     there = those_inside(terms, table) if suppressed else terms
-    if known is not None:
-        known = known_in_its_terms(known, original, table, encoding, ks)
-    return AttackInput(there, table, alter, stated, manifest, known)
+
+    def in_terms(names: Sequence[str]) -> tuple[str, ...]:
+        return known_in_its_terms(tuple(names), original, table, encoding, ks)
+
+    known = None if known is None else in_terms(known)
+    return AttackInput(there, table, alter, stated, manifest, known, in_terms)
 
 
 def _with_shadow(

@@ -9,6 +9,7 @@ from tamis.catalogue.methods import BREACH_SEARCHES, UTILITIES
 from tamis.catalogue.models import MODELS
 from tamis.option import Option
 from tamis.options.promises import (
+    ATTACKER,
     BESIDE_K,
     DELTA_PRESENCE,
     LIMITS,
@@ -361,6 +362,7 @@ ATTACK = (
     Option("control", "People who are not in the release.", metavar="FILE"),
     Option("secret", "What attackers infer.", metavar="COL", otherwise="the sensitive column"),
     Option("known", "What they know.", "names", otherwise="the quasi-identifiers"),
+    replace(ATTACKER, section="Options", help="Who links rows to people, by what they know."),
     Option(
         "errors",
         "Shares of known values that are missing or wrong.",

@@ -15,8 +15,9 @@ from typing import Any
 from tamis.errors import InputError, did_you_mean, listed
 from tamis.option import NUMBERS, Asked, Option
 from tamis.require import options_of_groups, requirements
-from tamis.stated import ATTACKER_NAME
 
+_NAME = re.compile(r"[^\W_][\w .-]{0,39}")
+"""It is stated in public, where `verify` takes nothing else for a name."""
 _FORM = '"neighbour: knows age,sex; wants ill; k=5"'
 _COLUMNS = ("knows", "wants")
 MAX_TOLD = Option(
@@ -79,7 +80,7 @@ class Attacker:
         max_told: float | None = None,
         **asks: Any,
     ) -> None:
-        if not isinstance(name, str) or not re.fullmatch(ATTACKER_NAME, name):
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
             raise InputError(
                 "the name of an attacker must have up to 40 letters, digits, blanks, dots and "
                 f"dashes, got {name!r}"

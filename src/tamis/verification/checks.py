@@ -308,7 +308,7 @@ def wrong_attackers(content: dict[str, Any], recipe: Mapping[str, Any]) -> str:
     return ""
 
 
-ASKED = ("kind", "distance", "c", "at_least", "at_most", "below", "absences")
+ASKED = ("kind", "distance", "c", "at_least", "at_most", "below", "absences", "rows")
 """What an entry may ask for."""
 
 

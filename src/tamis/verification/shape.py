@@ -18,7 +18,7 @@ from tamis.catalogue.measures import MEASURES
 from tamis.catalogue.methods import RECORDED
 from tamis.catalogue.models import MODELS
 from tamis.errors import listed
-from tamis.stated import ATTACKER_NAME, MOST_ABSENCES, OF_GROUPS_STATED, STATED
+from tamis.stated import MOST_ABSENCES, OF_GROUPS_STATED, STATED
 from tamis.table_file import WRITTEN
 from tamis.verification.labels import READ_BINS, stated_form
 from tamis.verification.layout import NAME, RELEASE, REPORT, SCHEMA, SCHEMA_VERSION
@@ -86,7 +86,7 @@ _COLUMN = {
         "read": one_of(READ_BINS),
     },
 }
-_ATTACKER = like(ATTACKER_NAME)
+_ATTACKER = like(r"[^\W_][\w .-]{0,39}")
 _PROMISE = {
     "key": one_of("k_anonymity", "containment_anonymity"),
     "attacker?": _ATTACKER,
