@@ -2,6 +2,7 @@
 
 import datetime
 import json
+import zipfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -144,6 +145,33 @@ def test_a_learnt_label_names_nobody_who_is_left_out(tmp_path: Path):
         pay = next(c for c in manifest["columns"] if c["name"] == "pay")
         assert max(pay["coarser"]["cuts"]) < 80
     assert "astronaut" in str(rows[0].release.forms["job"].ladder)  # the holder's has every value
+
+
+@pytest.mark.parametrize("format", ["csv", "parquet", "xlsx"])
+def test_a_written_ladder_names_nobody_who_is_left_out(tmp_path: Path, format: Any):
+    """Although the holder wrote a label for them alone, which the recipe keeps."""
+    named = {"law": ["judge", "clerk"], "food": ["cook", "baker"], "other": ["nurse", "driver"]}
+    ladder = Ladder.from_dict("job", {"groups": named | {"MOONFOLK": ["astronaut"]}})
+    settings = Settings(
+        max_suppressed=0.02, methods={"coarsen": {}}, attackers=("nb",), seed=2, format=format
+    )
+    frame = crew().frame.select("job", "sex", "ill")
+    frame = pl.concat([frame[:3], frame[8:]])  # three of them
+    table = Table(frame, Roles("ill", sensitive="sex", quasi=("job",)))
+    outcome = consider(table, settings, ladders={"job": ladder})
+    every = outcome.decision.scorecard.candidates
+    rows = [row for row in every if "job" in row.release.forms and not row.release.mask[:3].any()]
+    assert rows
+    taken = replace(outcome, decision=replace(outcome.decision, chosen=rows[0]))
+    folder = publish(taken, tmp_path / "out", date=DATE)
+    for path in (path for path in folder.iterdir() if path.is_file()):
+        parts = [path.read_bytes()]
+        if format == "xlsx" and zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as packed:
+                parts = [packed.read(name) for name in packed.namelist()]
+        assert not any(word in part for part in parts for word in (b"astronaut", b"MOONFOLK"))
+    assert verify(folder).private
+    assert "astronaut" in (folder / "private" / "recipe.json").read_text("utf-8")
 
 
 values = st.sampled_from(["judge", "cook", "bard", "king", "fool", "page"])

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis.errors import InputError
-from tamis.risk.containment import absence_anonymity, containment_anonymity
+from tamis.risk.containment import absence_anonymity, check_absences, containment_anonymity
 
 ROWS = st.integers(1, 5).flatmap(
     lambda width: st.lists(st.tuples(*[st.sampled_from([0, 1])] * width), min_size=1, max_size=7)
@@ -73,6 +73,12 @@ def test_an_early_stop_tells_whether_it_is_enough(rows, absences, enough):
 def test_absences_are_counted(odd):
     with pytest.raises(InputError, match="whole number"):
         absence_anonymity([[1]], odd)
+
+
+def test_as_many_absences_as_are_allowed_are_taken():
+    check_absences(4, 4)
+    with pytest.raises(InputError, match="absences must be 4 or fewer, got 5"):
+        check_absences(5, 4)
 
 
 def test_a_table_without_rows_is_refused():

@@ -85,6 +85,15 @@ def test_a_larger_table_by_definition():
     assert containment_anonymity(narrow) == min(by_definition(narrow))
 
 
+@pytest.mark.parametrize("width", [21, 22, 23, 63, 64, 65])
+def test_rows_may_differ_in_the_last_column_alone(width):
+    """Wherever one way of packing columns ends and another begins."""
+    X = np.ones((6, width), int)
+    X[:4, width - 1] = 0
+    assert containment_anonymity(X) == 2
+    assert entity_anonymity(X).tolist() == [6, 6, 6, 6, 2, 2]
+
+
 def test_no_columns_hide_everyone():
     assert containment_anonymity(np.zeros((5, 0))) == 5
     assert containment_anonymity(np.zeros((5, 100))) == 5

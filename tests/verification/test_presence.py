@@ -25,7 +25,7 @@ from tamis.release import Coarsening
 from tamis.risk.presence import delta_presence
 from tamis.verification.labels import StatedGroups, labels_of
 from tamis.verification.layout import write_json
-from tamis.verification.presence import counted_shares, how_to_read, presence_entry
+from tamis.verification.presence import _comparable, counted_shares, how_to_read, presence_entry
 
 NUMBERS = st.integers(0, 99)
 CODES = st.sampled_from(["01000", "01001", "75011", "75", "9"])
@@ -191,11 +191,22 @@ def test_a_register_of_fewer_people_breaks_the_claim(published):
         verify(published, town().select("who"))
 
 
+def test_whole_numbers_are_compared_digit_by_digit():
+    """Of a csv file as texts; floats would take two neighbours of 2 ** 53 for one."""
+    large = 2**53
+    for cells in (pl.Series([large, None, 7]), pl.Series([str(large), None, "7"])):
+        mine, theirs = _comparable(cells, pl.Series([large + 1, 7, None]), "number")
+        assert mine.to_list() == [large, None, 7]
+        assert theirs.to_list() == [large + 1, 7, None]
+
+
 def test_a_claim_that_was_changed_does_not_hold(published, tmp_path):
     lies: list[tuple[dict[str, Any], str]] = [
         ({"at_most": 0.01}, "wording"),
         ({"columns": []}, "other columns"),
         ({"at_least": 0.9, "at_most": 0.1}, "two shares"),
+        ({"at_most": 1.1}, "invalid 'at_most' in presence"),
+        ({"at_least": -0.1}, "invalid 'at_least' in presence"),
         ({"recount": "file"}, "invalid 'recount' in presence"),
     ]
     for number, (more, words) in enumerate(lies):
