@@ -109,6 +109,9 @@ def _code(error: BaseException) -> int:
         return _say("error: the disk is full or a quota is exceeded; free some space, run again", 1)
     if isinstance(error, MemoryError):
         return _say(f"error: {too_little()}", 1)
+    if isinstance(error, ModuleNotFoundError) and str(error.name).partition(".")[0] != "tamis":
+        needed = f"this needs the package {error.name!r}, which is not installed"
+        return _say(f"error: {needed}; `pip install tamis` brings all that tamis needs", 2)
     if isinstance(error, (Exception, _panic())):
         return _unforeseen(error)
     raise error

@@ -31,7 +31,7 @@ def verify(
     is counted by another engine than the one that wrote it.
     """
     from tamis.cli import printable
-    from tamis.cli.terminal import console, print_json
+    from tamis.cli.terminal import print_json
     from tamis.verification.verify import verify as verify_folder
 
     known = population is not None and Path(folder).is_dir()
@@ -46,15 +46,14 @@ def verify(
         return
     if quiet:
         return
-    out = console()
-    out.print(printable(f"{folder} matches its manifest."), markup=False)
-    for check in found.checks:
-        if not check.uncounted:
-            out.print(f"  {check.words}", markup=False)
-    for words in (*found.claims, *found.alone, *found.not_checked):
-        out.print(printable(words), markup=False)
+    # Not by `console`: whoever only verifies need not have rich.
+    lines = [f"{folder} matches its manifest."]
+    lines += [f"  {check.words}" for check in found.checks if not check.uncounted]
+    lines += [*found.claims, *found.alone, *found.not_checked]
     if not found.private:
-        out.print("private/ is not here, so columns were checked only by their values.")
+        lines.append("private/ is not here, so columns were checked only by their values.")
+    for line in lines:
+        click.echo(printable(line))
 
 
 def _register(folder: Path, path: str, missing: tuple[str, ...]) -> Table:
