@@ -253,6 +253,18 @@ class Decision:
         value = float(measured.value(self.caution)[number])
         return figure(Mean(value, measured.value_error(number, None, self.caution)))
 
+    def on(self, scorecard: Scorecard, limits: tuple[Limit, ...]) -> Decision:
+        """The same choice, with what was read of its releases afterwards; `limits` as it had."""
+        every = {row.release.name: row for row in scorecard.every}
+        chosen = every[self.chosen.release.name]
+        return replace(
+            self,
+            scorecard=scorecard,
+            ranked=tuple(every[row.release.name] for row in self.ranked),
+            chosen=chosen,
+            missed=beyond(chosen, limits, "report"),
+        )
+
     def runners_up(self, few: int) -> list[Row]:
         """Of the front without its ends and the chosen one, the few that are worth most."""
         measured, card = self.scorecard.compared.choosing, self.scorecard

@@ -24,6 +24,7 @@ from tamis.decide import (
     too_present,
 )
 from tamis.errors import InputError, Progress, TamisWarning
+from tamis.evaluate.close_look import CloseLook, close_look
 from tamis.evaluate.evaluator import Evaluator
 from tamis.evaluate.in_population import InPopulation, population_of
 from tamis.evaluate.scorecard import Scorecard, scorecard
@@ -73,6 +74,8 @@ class Outcome:
     """Columns of the original that were never compared, nor are among those records."""
     engine: Mapping[str, Any] | None = None
     """What an engine sampled and counted before, as a manifest has it."""
+    look: CloseLook | None = None
+    """What slower learners make of the chosen release, once they were asked: see `closer`."""
 
     @property
     def release(self) -> Release:
@@ -101,7 +104,18 @@ class Outcome:
         """The same comparison with the named release taken, as `Settings.take` would have it."""
         settings = replace(self.settings, take=name)
         decision = taken(self.decision, name, settings.limits)
-        return replace(self, settings=settings, decision=decision)
+        return replace(self, settings=settings, decision=decision, look=None)
+
+    def closer(self) -> Self:
+        """The same after a close look at the chosen release: told is the worst of all readings."""
+        if self.look is not None:
+            return self
+        decision, card = self.decision, self.decision.scorecard
+        look = close_look(self.evaluator.yardstick, self.release, self.settings.k)
+        numbers = (card.number(decision.chosen), card.number(card.baseline))
+        # Of equal numbers the first reading is that of the release, which is everything.
+        card = card.with_readings(dict(reversed([*zip(numbers, look.read)])))
+        return replace(self, decision=decision.on(card, self.settings.limits), look=look)
 
 
 def consider(

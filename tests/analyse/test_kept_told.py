@@ -54,8 +54,8 @@ def test_the_caution_that_was_used_is_on_the_slider_and_gives_what_was_chosen(
     assert outcome.decision.scorecard.rows[at] is outcome.decision.chosen
 
 
-def test_facts_are_those_of_the_rows_that_report(examined: Examination, outcome: Outcome):
-    found, figures = bits_facts(examined), outcome.decision.chosen.figures
+def test_facts_are_those_of_the_rows_that_report(examined: Examination):
+    found, figures = bits_facts(examined), examined.outcome.decision.chosen.figures
     assert figures["kept"] is not None
     assert figures["told"] is not None
     assert found.told is not None

@@ -79,7 +79,7 @@ def test_the_manifest_has_a_close_look_at_the_target_alone(published: Path, outc
 
 def test_pages_show_what_is_reported_and_rank_by_what_chose(published: Path, outcome: Outcome):
     summary = json.loads((published / "private" / "summary.json").read_text())
-    rows = {row.release.name: row for row in outcome.decision.scorecard.rows}
+    rows = {row.release.name: row for row in outcome.closer().decision.scorecard.rows}
     for candidate in summary["candidates"]:
         row = rows[candidate["name"]]
         assert candidate["performance"] == row.value("performance")

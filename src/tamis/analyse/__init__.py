@@ -241,6 +241,7 @@ def analyse(outcome: Outcome, *, k: int | None = None, attacks: bool = True) -> 
     ['altered', 'held back', 'identifier', 'target']
     """
     examined = examine(outcome, k=k, attacks=attacks)
+    outcome = examined.outcome
     exposure = exposure_facts(outcome)
     return Analysis(
         k=outcome.least_k,

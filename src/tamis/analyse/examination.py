@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tamis.attack.run import FINALISTS, OF_FINALISTS, QuickAttack, quick_attack
-from tamis.evaluate.close_look import CloseLook, close_look
+from tamis.evaluate.close_look import CloseLook
 from tamis.evaluate.column_bits import (
     ColumnBits,
     NeighbourRung,
@@ -47,13 +47,15 @@ def examine(outcome: Outcome, *, k: int | None = None, attacks: bool = True) -> 
 
     `k` is what rungs must keep, where the rows are a sample and the settings about all rows.
     """
+    outcome = outcome.closer()
+    assert outcome.look is not None
     yardstick, compared = outcome.evaluator.yardstick, outcome.decision.scorecard.compared
     release, asked = outcome.release, outcome.settings.k
     ordered = waves(yardstick, compared, release)
     attacked = _attacked(outcome) if attacks else None
     return Examination(
         outcome,
-        close_look(yardstick, release, asked),
+        outcome.look,
         ordered,
         column_bits(yardstick, compared, release, ordered),
         neighbour_rungs(outcome.evaluator, compared, release, k or asked),

@@ -87,8 +87,17 @@ def close_look_facts(examined: Examination) -> CloseLookFacts:
     target = _guessed(outcome, look.target, every.target, *_of_target(outcome))
     if look.secret is None or every.secret is None:
         return CloseLookFacts(target=target, sensitive=None)
-    secret = _guessed(outcome, look.secret, every.secret, *_of_secret(outcome))
+    told = _of_what_is_told(outcome, look.secret.bits)
+    secret = _guessed(outcome, look.secret, every.secret, *_of_secret(outcome), told)
     return CloseLookFacts(target=target, sensitive=secret)
+
+
+def _of_what_is_told(outcome: Outcome, bits: Figure) -> Figure:
+    """Bits about the secret as a share of the same as told, which no attacker exceeds."""
+    measured = outcome.decision.scorecard.compared.reporting
+    scale = measured.secret_scale if measured.tells else np.inf
+    low, high = bits.low or 0.0, bits.high or 0.0
+    return Figure(bits.value / scale, low / scale, high / scale)
 
 
 def _of_target(outcome: Outcome) -> tuple[Beside, float]:
@@ -114,7 +123,12 @@ def _of_secret(outcome: Outcome) -> tuple[Beside, float]:
 
 
 def _guessed(
-    outcome: Outcome, found: Guessed, asked: Question, beside: Beside, guessing: float
+    outcome: Outcome,
+    found: Guessed,
+    asked: Question,
+    beside: Beside,
+    guessing: float,
+    share: Figure | None = None,
 ) -> GuessedFacts:
     truth = asked.label[outcome.evaluator.yardstick.reporting.parts.report]
     rarest = int(np.bincount(asked.label, minlength=asked.classes).argmin())
@@ -136,7 +150,7 @@ def _guessed(
         accuracy=found.accuracy,
         guessing=guessing,
         auc=found.auc,
-        share=found.share.as_share(),
+        share=(found.share if share is None else share).as_share(),
         bits=found.bits,
         surest=tuple(surest),
         known=of_enough(found.known, rows, least),

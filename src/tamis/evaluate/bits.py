@@ -17,10 +17,10 @@ at least 0 (*closure*); else a search would add columns of noise to push told do
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -181,6 +181,27 @@ class KeptTold:
     tried: int = 0
 
     __repr__ = by_fields
+
+    def with_readings(self, readings: Mapping[int, Gains]) -> Self:
+        """The same where others have read some sets, too: told is by whoever gains most.
+
+        What is read clearly is told, even where the sets alone had shown nothing.
+
+        >>> none = np.zeros((1, 9))
+        >>> before = KeptTold(none, none, np.eye(1, dtype=bool), 0, 1.0, 1.0)
+        >>> before.with_readings({0: np.ones(9)}).told.tolist()
+        [1.0]
+        """
+        if self.secret_gains is None:
+            return self
+        rows, found = np.array(self.secret_gains), list(self.telling)
+        for which, gain in readings.items():
+            read = mean(gain, self.people)
+            if read.value > found[which].value:
+                rows[which], found[which] = gain, read
+        clear = _any_clear(found, self.everything, self.tried)
+        shown = self.shown and (self.shown[0], self.shown[1] or clear)
+        return replace(self, secret_gains=rows, means=(self.useful, tuple(found)), shown=shown)
 
     @cached_property
     def useful(self) -> tuple[Mean, ...]:

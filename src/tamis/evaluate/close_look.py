@@ -175,6 +175,9 @@ class CloseLook:
 
     target: Guessed
     secret: Guessed | None
+    read: tuple[Floats, ...] = ()
+    """The gains about the secret of each row to report on, with the release and with everything;
+    of very wide records, with the release only."""
 
     __repr__ = by_fields
 
@@ -193,13 +196,18 @@ def close_look(yardstick: Yardstick, release: Release, k: int) -> CloseLook:
     asked = [(every.target, bits.target)]
     if every.secret is not None and bits.secret is not None:
         asked.append((every.secret, bits.secret))
-    found = []
+    found: list[Guessed] = []
+    read: list[Floats] = []
     for number, (before, now) in enumerate(asked):
         known = _known(every, before)
         said = _said(bits, columns, now, of_records=every.whole is not None)
-        most = _from_everything(every, number, before)
+        whole = _from_everything(every, before)
+        most = _of_records(every, number) if whole is None else float(whole.mean())
         found.append(_guessed(every, before, known, said, most, groups, k))
-    return CloseLook(found[0], found[1] if len(found) > 1 else None)
+        if number:
+            read = [gains(said, known, before.label[every.parts.report])]
+            read += [] if whole is None else [whole]
+    return CloseLook(found[0], found[1] if len(found) > 1 else None, tuple(read))
 
 
 def _said(bits: SubsetBits, columns: Columns, asked: Question, of_records: bool = False) -> Floats:
@@ -215,16 +223,22 @@ def _said(bits: SubsetBits, columns: Columns, asked: Question, of_records: bool 
     )
 
 
-def _from_everything(every: SubsetBits, number: int, asked: Question) -> float:
-    """The mean gain from all columns.
+def _from_everything(every: SubsetBits, asked: Question) -> Floats | None:
+    """The gain of each row from all columns; `None` where they are some of wider records'.
 
-    That of wider records is known; slow learners would take longest with all that are compared.
+    Slow learners would take longest with all that are compared.
     """
     if every.whole is not None:
-        measured = every.whole[number], every.gains(every.everything)[number]
-        return max(float(each.mean(dtype=np.float64)) for each in measured if each is not None)
+        return None
     said = _said(every, every.everything, asked)
-    return float(gains(said, _known(every, asked), asked.label[every.parts.report]).mean())
+    return gains(said, _known(every, asked), asked.label[every.parts.report])
+
+
+def _of_records(every: SubsetBits, number: int) -> float:
+    """The mean gain from all columns of wider records, which is known."""
+    assert every.whole is not None
+    measured = every.whole[number], every.gains(every.everything)[number]
+    return max(float(each.mean(dtype=np.float64)) for each in measured if each is not None)
 
 
 def _known(every: SubsetBits, asked: Question) -> Floats:

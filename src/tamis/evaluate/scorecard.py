@@ -7,8 +7,10 @@ are reported from, which no choice is based on.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
 
 from tamis.catalogue.measures import MEASURES, MeasureRecord
 from tamis.charts import (
@@ -25,8 +27,10 @@ from tamis.charts import (
     shortened,
 )
 from tamis.errors import Progress, plural
+from tamis.evaluate.bits import Gains
 from tamis.evaluate.evaluator import Assessment, Evaluator, Findings
 from tamis.evaluate.figure import Figure, accuracy, accuracy_change, auc, f_measure
+from tamis.evaluate.readings import guess_groups, looked_up, most_telling
 from tamis.evaluate.yardstick import Compared
 from tamis.notebook import html_table, in_short, quoted, share_words
 from tamis.release import Release
@@ -208,6 +212,25 @@ class Scorecard:
         """All rows as `compared` numbers them: everything, nothing, then what was proposed."""
         return (self.baseline, self.floor, *self.candidates)
 
+    def with_readings(self, readings: Mapping[int, Gains]) -> Scorecard:
+        """The same where others have read releases, by their numbers, on the rows to report."""
+        if not readings:
+            return self
+        reporting = self.compared.reporting.with_readings(readings)
+        compared = replace(self.compared, reporting=reporting)
+        rows = []
+        for number, row in enumerate(self.every):
+            again = compared.figures(number, "reporting")
+            found = {name: again.get(name, figure) for name, figure in row.figures.items()}
+            rows.append(replace(row, figures=found))
+        return replace(
+            self,
+            baseline=rows[0],
+            floor=rows[1],
+            candidates=tuple(rows[2:]),
+            compared=compared,
+        )
+
     def number(self, row: Row) -> int:
         """The place of a release in `compared`."""
         return self.every.index(row)
@@ -256,7 +279,39 @@ def scorecard(
             for findings in (assessment.reporting, assessment.choosing)
         )
         rows.append(Row(assessment, reported, for_choice))
-    return Scorecard(rows[0], rows[1], tuple(rows[2:]), measures, compared)
+    card = Scorecard(rows[0], rows[1], tuple(rows[2:]), measures, compared)
+    return card.with_readings(
+        {number: read for number, row in enumerate(rows) if (read := _guessed(row)) is not None}
+    )
+
+
+def _guessed(row: Row) -> Gains | None:
+    """What is read from the guesses of the attackers that were tried on a release.
+
+    As far as they were right on the rows to choose by, on the rows to report.
+    """
+    assessment, evaluator = row.assessment, row.assessment.evaluator
+    bits, split = evaluator.yardstick.reporting, evaluator.split
+    secret, target = bits.secret, bits.target
+    if secret is None or row.release.is_drawn or "guesses" not in vars(assessment):
+        return None
+    ask = bits.parts.report
+    learnt, asked = (np.searchsorted(split.held, rows) for rows in (split.choosing, ask))
+    beside, people = target.label[split.held], bits.people[ask]
+    found = [np.zeros(len(ask))]
+    for predictions in assessment.guesses.values():
+        for said in guess_groups(predictions, learnt):
+            groups = said * target.classes + beside
+            found.append(
+                looked_up(
+                    groups[learnt],
+                    secret.label[split.choosing],
+                    groups[asked],
+                    secret.known[0][ask],
+                    secret.label[ask],
+                )
+            )
+    return most_telling(found[0], found[1:], people)
 
 
 def _figures(

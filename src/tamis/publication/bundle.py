@@ -209,6 +209,7 @@ def publish(
     date = date or datetime.now(UTC).date().isoformat()
     if outcome.release.is_suppressed:
         refuse_left_identifiers(outcome.release.table)
+    outcome = outcome.closer()
     found = analyse(outcome) if analysis is None else analysis
     with written_release(out, force=force) as draft:
         _write(outcome, found, draft, date, dict(origin or {}))

@@ -229,6 +229,7 @@ def make(
             register=register,
         )
         say("looking closely at the choice", 0, 1)
+        outcome = outcome.closer()
         analysis = analyse(outcome)
         if before_writing is not None:
             before_writing()
@@ -266,7 +267,7 @@ def draft_others(outcome: Outcome, first: Path, origin: Mapping[str, Any]) -> No
     for line in sys.stdin:
         asked = json.loads(line)
         try:
-            taken = outcome.taking(asked["take"])
+            taken = outcome.taking(asked["take"]).closer()
             publish(taken, asked["out"], origin=origin)
             write_shown(taken, asked["out"])
         except TamisError as error:
@@ -325,6 +326,7 @@ def release_pairs(asked: Request, options: EngineOptions, name: EngineName) -> N
             consider(records, settings, tell=say), left_out=found.left_out, engine=found.said(name)
         )
         say("looking closely at the choice", 0, 1)
+        outcome = outcome.closer()
         analysis = analyse(outcome)
         say("writing and verifying", 0, 1)
         origin = _large_origin(source, name, options) | {"compared": found.to_dict()}

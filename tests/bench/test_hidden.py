@@ -1,0 +1,135 @@
+"""Nothing that is shown of an attacker reaches more than the release is said to tell."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bench.hidden_secrets import ENCODINGS, Encoding, share_read
+from tamis.analyse import Analysis, analyse
+from tamis.analyse.candidates import CandidateFacts
+from tamis.datasets import patients
+from tamis.evaluate.evaluator import MOST_VALUES
+from tamis.evaluate.readings import SURE, guess_groups, looked_up
+from tamis.evaluate.scorecard import Row
+from tamis.flow import Outcome, Settings, consider
+from tamis.table import Table
+from tests.long import daily, long
+
+ROUNDING = 1e-6
+HARD = ("XOR of six", "hash of a category", "parity of an income")
+"""What neither quantiles nor the commonest values show."""
+
+
+def considered(table: Table, **settings: Any) -> Outcome:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return consider(table, Settings(**settings)).closer()
+
+
+def hidden(name: str) -> Table:
+    return next(e for e in ENCODINGS if e.name == name).table(0, 1500)
+
+
+@pytest.fixture(scope="module", params=daily(["patients", *HARD], "patients", "XOR of six"))
+def found(request: pytest.FixtureRequest) -> tuple[Outcome, Analysis]:
+    if request.param == "patients":
+        outcome = considered(patients(rows=400))
+    else:  # whatever it tells, what teaches is released as it is
+        outcome = considered(hidden(request.param), k=1, caution=0.0, methods={"front": {}})
+    return outcome, analyse(outcome, attacks=False)
+
+
+def test_no_learner_that_ran_reads_more_than_told(found: tuple[Outcome, Analysis]):
+    outcome, _ = found
+    measured = outcome.decision.scorecard.compared.reporting
+    bits = outcome.evaluator.yardstick.reporting
+    for row in outcome.decision.scorecard.rows:
+        told = row.value("told") or 0.0
+        for name, read in readings(outcome, row):
+            clear = read.mean() > SURE * read.std(ddof=1) / np.sqrt(len(read))
+            share = read.mean() / measured.secret_scale
+            assert not clear or share <= told + ROUNDING, f"{name} of {row.release.name}"
+    assert outcome.look is not None
+    assert bits.secret is not None
+
+
+def readings(outcome: Outcome, row: Row) -> Iterator[tuple[str, np.ndarray]]:
+    """What each attacker of the scorecard reads, by their own guesses; told by the target too."""
+    evaluator = outcome.evaluator
+    bits, split, predicted = evaluator.yardstick.reporting, evaluator.split, row.assessment.guesses
+    assert bits.secret is not None
+    ask, label = bits.parts.report, bits.secret.label
+    learnt, asked = (np.searchsorted(split.held, rows) for rows in (split.choosing, ask))
+    target = bits.target.label[split.held]
+    for name, each in predicted.items():
+        for groups in guess_groups(each, learnt):
+            of = groups * MOST_VALUES + target
+            known = bits.secret.known[0][ask]
+            read = looked_up(of[learnt], label[split.choosing], of[asked], known, label[ask])
+            yield name, read
+    if row is outcome.decision.chosen and outcome.look is not None:
+        yield "a slow learner", outcome.look.read[0]
+
+
+def test_no_figure_of_the_analysis_is_more_than_told(found: tuple[Outcome, Analysis]):
+    outcome, analysis = found
+    bits, look = analysis.bits, analysis.close_look
+    assert bits is not None
+    assert bits.told is not None
+    assert bits.told.value == max(0.0, outcome.decision.chosen.value("told") or 0.0)
+    chosen = next(c for c in analysis.candidates if c.name == outcome.release.name)
+    assert chosen.told is not None
+    assert chosen.told.value == pytest.approx(bits.told.value)
+    assert look is not None
+    assert look.sensitive is not None
+    assert look.sensitive.share is not None
+    assert look.sensitive.share.value <= bits.told.value + ROUNDING
+    for wave in bits.waves:
+        assert (wave.told or 0.0) <= bits.told.value + ROUNDING
+    for other in analysis.candidates:
+        if is_part(other, chosen):
+            assert other.told is not None
+            assert other.told.value <= chosen.told.value + ROUNDING
+
+
+def is_part(other: CandidateFacts, chosen: CandidateFacts) -> bool:
+    """Whether a release has some of the columns of another, both as they are."""
+    plain = all("(" not in each.name for each in (other, chosen))
+    return plain and set(other.features) <= set(chosen.features)
+
+
+def test_who_shares_a_value_outright_is_told(found: tuple[Outcome, Analysis]):
+    """Where most groups of people alike share the secret, looking them up is a reading."""
+    outcome, analysis = found
+    same = analysis.same_sensitive
+    if same is None or not same["of"] or (same["members"] or 0) < outcome.table.rows / 2:
+        return
+    assert analysis.bits is not None
+    assert analysis.bits.told is not None
+    assert analysis.bits.told.value > 0.5
+
+
+@long
+@pytest.mark.parametrize("encoding", ENCODINGS, ids=lambda e: e.name)
+@pytest.mark.parametrize("caution", [0.0, 1.0])
+def test_no_decoder_reads_far_more_than_told(encoding: Encoding, caution: float) -> None:
+    table = encoding.table(1)
+    outcome = considered(table, k=1 if caution == 0 else 5, caution=caution)
+    assert read_share(encoding, table, outcome) <= told_of(outcome) / 0.8 + 0.02
+
+
+def told_of(outcome: Outcome) -> float:
+    return outcome.decision.chosen.value("told") or 0.0
+
+
+def read_share(encoding: Encoding, table: Table, outcome: Outcome) -> float:
+    release = outcome.release
+    read = encoding.read(table, release.table.frame)
+    secret = (table.frame["hiv"] == "positive").to_numpy()[release.mask]
+    target = (table.frame["readmitted"] == "yes").to_numpy().astype(int)[release.mask]
+    return share_read(read, secret, target)
