@@ -37,6 +37,8 @@ if TYPE_CHECKING:  # so that type checkers see what is imported on first use
     from tamis.evaluate.curve import retention_curve as retention_curve
     from tamis.evaluate.prediction import prediction as prediction
     from tamis.evaluate.retention import retention as retention
+    from tamis.evaluate.rule_measure import CountedRule as CountedRule
+    from tamis.evaluate.rule_measure import RuleMeasure as RuleMeasure
     from tamis.flow import Outcome as Outcome
     from tamis.flow import consider as consider
     from tamis.judgement.judgement import judge as judge
@@ -97,6 +99,7 @@ _HOME = {
     "Budget": "tamis.dp.budget",
     "C45Classifier": "tamis.learn.c45",
     "Coarsener": "tamis.coarsen.coarsener",
+    "CountedRule": "tamis.evaluate.rule_measure",
     "ContainmentSelector": "tamis.select.containment",
     "DPHistogram": "tamis.dp.histogram",
     "DPMarginals": "tamis.dp.histogram",
@@ -116,6 +119,7 @@ _HOME = {
     "Release": "tamis.release",
     "Roles": "tamis.table",
     "Rule": "tamis.rules",
+    "RuleMeasure": "tamis.evaluate.rule_measure",
     "RuleSet": "tamis.rules",
     "Settings": "tamis.settings",
     "SubsetScores": "tamis.learn.subset_scores",

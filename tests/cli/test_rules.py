@@ -1,6 +1,7 @@
 """`tamis rules`, `tamis retain` and `tamis curve`."""
 
 import json
+import sys
 
 import numpy as np
 import polars as pl
@@ -217,5 +218,105 @@ def test_rules_and_model_measures(run, clinics, tmp_path):
 def test_wrong_requests(run, clinics, monkeypatch, args, said):
     monkeypatch.chdir(clinics)
     code, _, err = ask(run, "one.csv", *args)
+    assert code == 2
+    assert said in err
+
+
+OWN = """
+import math
+from tamis import RuleMeasure
+def gone(rule):
+    return max(0, rule.support_before - rule.support_after)
+def broken(rule):
+    return 1 / 0
+kept = RuleMeasure("kept", "max", lambda rule: rule.support_after)
+number = 3
+"""
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    """A module of the user's in the working directory, under a name of its own."""
+    name = f"own_measures_{abs(hash(tmp_path)) % 10**9}"
+    (tmp_path / f"{name}.py").write_text(OWN)
+    monkeypatch.chdir(tmp_path)
+    return name
+
+
+def test_a_measure_of_ones_own_is_shown_and_limited(run, original, released, own):
+    args = ("retain", original, released, *SAID[:2], "--measure", f"{own}:gone")
+    args = (*args, "--measure", f"{own}:kept", "--quiet")
+    found = json.loads(run(*args, "--json").out)
+    assert found["own"] == {"gone": 0.0, "kept": 20.0}
+    assert all(set(rule["own"]) == {"gone", "kept"} for rule in found["rules"])
+    assert "your own measure" in run(*args).out
+    assert run(*args, "--limit", "kept=20", "--limit", "rule_accuracy=1").code == 0
+    code, out, err = run(*args, "--limit", "kept=21", "--limit", "rule_accuracy=0.5")
+    assert code == 1
+    assert "your own measure" in out
+    assert "kept is 20.000, below its limit 21; rule_accuracy is 1.000, above its limit 0.5" in err
+
+
+@pytest.mark.parametrize(
+    ("measure", "said"),
+    [
+        ("gone", "takes MODULE:NAME"),
+        ("{}:other", "has no 'other'"),
+        ("no_such_module_here:gone", "ModuleNotFoundError"),
+        ("{}:number", "neither a RuleMeasure nor a function"),
+        ("{}:broken", "failed on rule 'r1': ZeroDivisionError"),
+    ],
+)
+def test_a_measure_that_cannot_be_used_is_told(run, original, released, own, measure, said):
+    args = ("retain", original, released, *SAID[:2], "--measure", measure.format(own))
+    code, _, err = run(*args)
+    assert code == 2
+    assert said in err
+
+
+@pytest.mark.parametrize("limit", ["rsd", "rsd=low", "speed=1"])
+def test_limits_that_cannot_be_read_are_told(run, original, released, limit):
+    code, _, err = run("retain", original, released, *SAID[:2], "--limit", limit)
+    assert code == 2
+    assert "--limit takes" in err
+
+
+NOISE = """
+import sys
+import polars as pl
+original, released, level, seed = sys.argv[1:]
+frame = pl.read_csv(original)
+if float(level) > 8:
+    sys.exit("too much")
+if float(level) > 7:
+    sys.exit(0)
+frame.with_columns(pl.col("age") + int(float(level))).write_csv(released)
+"""
+
+
+def test_any_program_releases_along_a_curve_that_is_drawn(run, clinics, tmp_path, own):
+    (tmp_path / "older.py").write_text(NOISE)
+    command = f"{sys.executable} older.py {{original}} {{released}} {{level}} {{seed}}"
+    plot = tmp_path / "curve.svg"
+    args = ("--command", command, "--measure", f"{own}:gone", "--plot", plot, "--quiet")
+    args = (clinics / "one.csv", "--target", "ill", "--draws", 1, *args)
+    found = json.loads(run("curve", *args, "--levels", "0,5", "--json").out)
+    assert found["method"] == command
+    assert found["means"][0]["rsd"] == 0
+    assert found["means"][1]["rsd"] > 0
+    assert found["means"][0]["gone"] == 0
+    assert "gone" in plot.read_text()
+    assert "ended with 1 at level 9: too much" in run("curve", *args, "--levels", "9").err
+    assert "wrote no {released} at level 8" in run("curve", *args, "--levels", "8").err
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [("cp {original}", "must say where"), ("no-such-tool {original} {released}", "cannot run")],
+)
+def test_a_command_that_cannot_release_is_told(run, clinics, command, said):
+    code, _, err = run(
+        "curve", clinics / "one.csv", "--target", "ill", "--command", command, "--draws", 1
+    )
     assert code == 2
     assert said in err

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import json
+import math
+import re
+import shlex
+import subprocess
+import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,7 +28,7 @@ from tamis.cli.terminal import (
     progress,
     rich_table,
 )
-from tamis.errors import InputError, TamisWarning, plural
+from tamis.errors import CannotMeet, InputError, TamisWarning, listed, plural
 from tamis.figures import percent
 
 if TYPE_CHECKING:
@@ -31,6 +38,7 @@ if TYPE_CHECKING:
     from tamis.evaluate.curve import Curve, Measure
     from tamis.evaluate.prediction import Prediction
     from tamis.evaluate.retention import Retention
+    from tamis.evaluate.rule_measure import RuleMeasure
     from tamis.release import Coarsening
     from tamis.rules.ruleset import RuleSet
     from tamis.table import Table
@@ -89,6 +97,8 @@ def retain(source: TableSource, released: str, as_json: bool, quiet: bool, **opt
     from tamis.evaluate.retention import retention
     from tamis.publication.read_back import published_folder, read_published, value_labels
 
+    further = tuple(map(load_measure, options["measure"]))
+    limits = _limits(options["limit"], further)
     original = source.read()
     folder = published_folder(released)
     forms: dict[str, Coarsening] = {}
@@ -104,6 +114,7 @@ def retain(source: TableSource, released: str, as_json: bool, quiet: bool, **opt
         reading=options["reading"],
         default=options["default"],
         weights=options["weigh"],
+        measures=further,
         coarser=value_labels(original, forms),
     )
     if options["rules_file"] is not None:
@@ -115,6 +126,60 @@ def retain(source: TableSource, released: str, as_json: bool, quiet: bool, **opt
         print_json({**kept.to_dict(), "prediction": learnt.to_dict() if learnt else None})
     else:
         _print_retention(console(), kept, learnt, options["top"])
+    _refuse_beyond(limits, kept)
+
+
+def load_measure(text: str) -> RuleMeasure:
+    """A measure of rules from a module of the user, who asks for its code to be run."""
+    from tamis.evaluate.rule_measure import RuleMeasure
+
+    module, _, name = text.partition(":")
+    if not (module and name):
+        raise InputError(f"--measure takes MODULE:NAME, such as mine:divergence, got {text!r}")
+    sys.path.insert(0, str(Path.cwd()))
+    try:
+        found = getattr(import_module(module), name)
+    except AttributeError:
+        raise InputError(f"the module {module!r} of --measure has no {name!r}") from None
+    except Exception as error:  # whatever the user's module does wrong
+        raise InputError(
+            f"--measure cannot import the module {module!r}: {type(error).__name__}: {error}"
+        ) from None
+    finally:
+        sys.path.pop(0)
+    if isinstance(found, RuleMeasure):
+        return found
+    if not callable(found):
+        raise InputError(f"--measure {text} is neither a RuleMeasure nor a function")
+    return RuleMeasure(name, "min", found)
+
+
+def _limits(texts: Sequence[str], further: Sequence[RuleMeasure]) -> dict[RuleMeasure, float]:
+    from tamis.evaluate.retention import RULE_MEASURES
+
+    known = {**RULE_MEASURES, **{measure.name: measure for measure in further}}
+    found = {}
+    for text in texts:
+        name, _, number = text.partition("=")
+        if name not in known:
+            raise InputError(f"--limit takes NAME=N of the measures {listed(known)}, got {text!r}")
+        try:
+            found[known[name]] = float(number)
+        except ValueError:
+            raise InputError(f"--limit takes a number after {name}=, got {text!r}") from None
+    return found
+
+
+def _refuse_beyond(limits: Mapping[RuleMeasure, float], kept: Retention) -> None:
+    figures = {**kept.to_dict(), **kept.own}
+    worse = [
+        f"{measure.name} is {decimals(figures[measure.name])}, "
+        f"{'above' if measure.better == 'min' else 'below'} its limit {limit:g}"
+        for measure, limit in limits.items()
+        if not measure.meets(figures[measure.name], limit)
+    ]
+    if worse:
+        raise CannotMeet("; ".join(worse))
 
 
 def _chosen_rules(original: Table, options: dict[str, Any]) -> RuleSet:
@@ -226,6 +291,8 @@ def _print_figures(out: Console, kept: Retention) -> None:
     chance = "" if kept.rld_floor is None else f"; chance alone gives {decimals(kept.rld_floor)}"
     table.add_row("RLD", "", "", decimals(kept.rld), f"mean shift in a rule's labels{chance}")
     table.add_row("RE", "", "", decimals(kept.re), "mean relative change in a rule's rows")
+    for name, total in kept.own.items():
+        table.add_row(escape(name), "", "", decimals(total), "your own measure")
     out.print(table)
 
 
@@ -248,13 +315,15 @@ def _print_models(out: Console, learnt: Prediction) -> None:
 
 def _print_rules(out: Console, kept: Retention, top: int) -> None:
     shown = kept.rules[:top]
+    own = [escape(name) for name in kept.own]
     table = rich_table(
         "rule",
         "rows before",
         "after",
         "shift",
+        *own,
         "prediction",
-        numbers=("rows before", "after", "shift"),
+        numbers=("rows before", "after", "shift", *own),
         title=f"What happened to the rules: the worst {len(shown):,} of {len(kept.rules):,}",
     )
     for change in shown:
@@ -263,6 +332,7 @@ def _print_rules(out: Console, kept: Retention, top: int) -> None:
             f"{change.support_before:,}",
             f"{change.support_after:,}",
             decimals(change.distance),
+            *(decimals(change.own[name]) for name in kept.own),
             escape(_fate(change)),
         )
     out.print(table)
@@ -292,25 +362,30 @@ def curve(source: TableSource, as_json: bool, quiet: bool, **options: Any) -> No
     """
     from tamis.evaluate.curve import correlations
 
-    levels = _noise_levels(options["levels"])
+    further = tuple(map(load_measure, options["measure"]))
+    levels = _levels(options["levels"], noise=options["command"] is None)
     others = {Path(path).name: _read_curve(path) for path in options["compare_with"]}
     table = source.read_with_roles()
     with progress(not (quiet or as_json)) as tell:
-        found = _measured_curve(table, source, levels, options, tell)
+        found = _measured_curve(table, source, levels, further, options, tell)
     agree = correlations({THIS: found, **others})
+    if options["plot"] is not None:
+        found.plot("level" if options["command"] else "noise").save(options["plot"])
     if as_json:
         print_json(_curve_json(found, agree, levels, options))
     else:
         _print_curve(found, agree, several=bool(others))
 
 
-def _noise_levels(text: str) -> list[float]:
+def _levels(text: str, noise: bool) -> list[float]:
     try:
         levels = [float(part) for part in text.split(",")]
     except ValueError:
         raise InputError(f"--levels takes numbers separated by commas, got {text!r}") from None
-    if not all(0 <= level <= 1 for level in levels) or len(set(levels)) < len(levels):
+    if noise and not all(0 <= level <= 1 for level in levels):
         raise InputError(f"--levels takes different numbers from 0 to 1, got {text!r}")
+    if len(set(levels)) < len(levels) or not all(map(math.isfinite, levels)):
+        raise InputError(f"--levels takes different numbers, got {text!r}")
     return sorted(levels)
 
 
@@ -333,13 +408,16 @@ def _read_curve(path: str) -> Curve:
 
 
 def _measured_curve(
-    table: Table, source: TableSource, levels: list[float], options: dict[str, Any], tell: Any
+    table: Table,
+    source: TableSource,
+    levels: list[float],
+    further: Sequence[RuleMeasure],
+    options: dict[str, Any],
+    tell: Any,
 ) -> Curve:
     from tamis.evaluate.curve import retention_curve
     from tamis.evaluate.prediction import prediction_measures
-    from tamis.perturb.noise import GaussianNoise, UniformNoise
 
-    noise = UniformNoise if options["method"] == "uniform" else GaussianNoise
     if options["test"] is None and options["positive"] is not None:
         raise InputError("--positive concerns the F-measure, which needs --test FILE")
     measures: tuple[Measure, ...] = ()
@@ -347,10 +425,13 @@ def _measured_curve(
         test = source.read_like(table, options["test"])
         measures = prediction_measures(test, positive=options["positive"])
 
+    release = _by_noise(options["method"])
+    if options["command"] is not None:
+        release = _by_command(options["command"], source)
+
     def released(original: Table, level: float, seed: int) -> Table:
-        tell(f"releasing with noise {level:g}", levels.index(level), len(levels))
-        altered: Table = noise(level, random_state=seed).fit_transform(original)
-        return altered
+        tell(f"releasing at level {level:g}", levels.index(level), len(levels))
+        return release(original, level, seed)
 
     return retention_curve(
         rules_to_check(table, options["rules_file"], options["seed"]),
@@ -358,16 +439,70 @@ def _measured_curve(
         released,
         levels,
         draws=options["draws"],
-        measures=measures,
+        measures=(*measures, *further),
         random_state=options["seed"],
+        reading=options["reading"],
+        default=options["default"],
+        weights=options["weigh"],
     )
+
+
+def _by_noise(method: str) -> Callable[[Table, float, int], Table]:
+    from tamis.perturb.noise import GaussianNoise, UniformNoise
+
+    noise = UniformNoise if method == "uniform" else GaussianNoise
+
+    def release(original: Table, level: float, seed: int) -> Table:
+        altered: Table = noise(level, random_state=seed).fit_transform(original)
+        return altered
+
+    return release
+
+
+def _by_command(command: str, source: TableSource) -> Callable[[Table, float, int], Table]:
+    """Any anonymiser: a program that reads the original from a file and writes its release."""
+    from tamis.table_file import write_table
+
+    parts = shlex.split(command)
+    if not all(any(place in part for part in parts) for place in ("{original}", "{released}")):
+        raise InputError(
+            "--command must say where {original} and {released} go, and may use {level} and {seed}"
+        )
+
+    def release(original: Table, level: float, seed: int) -> Table:
+        with TemporaryDirectory() as folder:
+            files = {name: str(Path(folder) / f"{name}.csv") for name in ("original", "released")}
+            write_table(original.frame, Path(files["original"]))
+            words = {**files, "level": f"{level:g}", "seed": str(seed % 2**31)}
+            _run(_filled(parts, words), level)
+            if not Path(files["released"]).exists():
+                raise CannotMeet(f"the command wrote no {{released}} at level {level:g}")
+            return source.read_like(original, files["released"])
+
+    return release
+
+
+def _filled(parts: Sequence[str], words: Mapping[str, str]) -> list[str]:
+    """The command with every placeholder replaced, and nothing else read as one."""
+    places = re.compile("|".join(re.escape(f"{{{name}}}") for name in words))
+    return [places.sub(lambda found: words[found[0][1:-1]], part) for part in parts]
+
+
+def _run(command: Sequence[str], level: float) -> None:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise InputError(f"cannot run {command[0]!r} of --command: {error.strerror}") from None
+    if done.returncode:
+        last = done.stderr.strip().splitlines()[-1:] or ["it printed no error"]
+        raise CannotMeet(f"the command ended with {done.returncode} at level {level:g}: {last[0]}")
 
 
 def _curve_json(
     found: Curve, agree: pl.DataFrame, levels: list[float], options: dict[str, Any]
 ) -> dict[str, Any]:
     return {
-        "method": options["method"],
+        "method": options["command"] or options["method"],
         "levels": levels,
         "draws": options["draws"],
         "means": found.means().to_dicts(),

@@ -10,6 +10,7 @@
     yardstick      kept and told of any release, altered and synthetic ones too
     column_bits    what single columns teach and tell, and a rung finer or coarser
     close_look     finalists by slow learners, and the few people that a mean hides
+    rule_measure   what is measured of a rule: the paper's, and your own
     rule_changes   rules counted in the original and in a release
     retention      how much of the rules a release keeps, in figures and in a picture
     prediction     how well a model trained on a release predicts

@@ -13,9 +13,12 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy import stats
 
-from tamis.errors import InputError, listed
-from tamis.evaluate.retention import Retention, measured
-from tamis.evaluate.rule_changes import baseline
+from tamis.charts import Picture
+from tamis.errors import InputError, listed, plural
+from tamis.evaluate.retention import Retention, check_reading, measured
+from tamis.evaluate.rule_changes import Reading, Weights, baseline
+from tamis.evaluate.rule_measure import LEAST_SUPPORT, RuleMeasure
+from tamis.line_chart import Panel, line_chart
 from tamis.rules.ruleset import RuleSet
 
 
@@ -68,6 +71,33 @@ class Curve:
         """One row per level, one column per measure: the means over the draws."""
         return self.summary().pivot("measure", index="level", values="mean")
 
+    def plot(self, level: str = "level") -> Picture:
+        """The mean of each measure over the levels, each on its own axis.
+
+        Parameters
+        ----------
+        level : str
+            What a level is, such as "noise" or "epsilon".
+        """
+        means = self.means()
+        levels = means["level"].to_list()
+        numbers = all(isinstance(at, int | float) for at in levels)
+        panels = [
+            Panel(
+                name,
+                levels if numbers else [*map(str, levels)],
+                {"mean": means[name].to_list()},
+                level,
+            )
+            for name in means.columns
+            if name != "level" and means[name].null_count() < means.height
+        ]
+        if not panels:
+            raise InputError("no measure of the curve has a value, so there is nothing to draw")
+        words = f"{plural(len(panels), 'measure')} of what releases retain, by {level}"
+        across = min(len(panels), 3)
+        return line_chart(words, words, panels, columns=across, height=220)
+
 
 def retention_curve(
     rules: RuleSet,
@@ -77,9 +107,13 @@ def retention_curve(
     *,
     draws: int = 10,
     figures: Sequence[str] = FIGURES,
-    measures: Iterable[Measure] = (),
+    measures: Iterable[Measure | RuleMeasure] = (),
     target: str | None = None,
     random_state: int = 0,
+    reading: Reading = "pairs",
+    default: str | None = None,
+    weights: Weights = "equal",
+    least_support: int = LEAST_SUPPORT,
 ) -> Curve:
     """Release a table at several levels and measure what each release retains.
 
@@ -95,12 +129,14 @@ def retention_curve(
         Releases made at each level.
     figures : list of str
         Figures of `Retention`, all from one counting of the release.
-    measures : list of Measure, optional
-        Further measures, such as those of `prediction_measures`.
+    measures : list of Measure or RuleMeasure, optional
+        Further measures: of the two tables, as those of `prediction_measures`, or of the rules.
     target : str, optional
         The label column; by default that of the table, else of the rules.
     random_state : int
         Determines all seeds; which one is used depends only on level and draw.
+    reading, default, weights, least_support
+        As in `retention`.
 
     Returns
     -------
@@ -120,17 +156,21 @@ def retention_curve(
         0.25
     ]
     """
-    measures = tuple(measures)
-    _check(levels, draws, figures, measures)
-    base = baseline(rules, original, target)
+    given = tuple(measures)
+    _check(levels, draws, figures, given)
+    check_reading(reading, least_support)
+    of_rules = [m for m in given if isinstance(m, RuleMeasure)]
+    others = [m for m in given if not isinstance(m, RuleMeasure)]
+    base = baseline(rules, original, target, weights=weights, first_match=reading != "pairs")
     seeds = np.random.SeedSequence(random_state).spawn(len(levels))
     points = []
     for level, sequence in zip(levels, seeds):
         for draw, seed in enumerate(sequence.generate_state(draws).tolist()):
             released = release(original, level, seed)
-            kept = measured(base, released)
+            kept = measured(base, released, reading, default, least_support, of_rules)
             found = {name: getattr(kept, name) for name in figures}
-            found |= {m.name: m(original, released) for m in measures}
+            found |= kept.own
+            found |= {m.name: m(original, released) for m in others}
             points += [(level, draw, name, _value(v)) for name, v in found.items()]
     names = ["level", "draw", "measure", "value"]
     return Curve(
@@ -143,7 +183,10 @@ def _value(value: float | None) -> float | None:
 
 
 def _check(
-    levels: Sequence[Any], draws: int, figures: Sequence[str], measures: Sequence[Measure]
+    levels: Sequence[Any],
+    draws: int,
+    figures: Sequence[str],
+    measures: Sequence[Measure | RuleMeasure],
 ) -> None:
     if not levels:
         raise InputError("a curve needs at least one level")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from textwrap import wrap
 from typing import Any
@@ -10,9 +10,8 @@ from typing import Any
 from numpy.typing import NDArray
 
 from tamis.charts import BLUE, INK, ORANGE, RED, SOFT, Axes, Picture, Scale, percentage, shortened
-from tamis.errors import InputError
+from tamis.errors import InputError, listed
 from tamis.evaluate.rule_changes import (
-    LEAST_SUPPORT,
     Baseline,
     Comparison,
     Reading,
@@ -20,13 +19,24 @@ from tamis.evaluate.rule_changes import (
     Weights,
     baseline,
 )
+from tamis.evaluate.rule_measure import (
+    LEAST_SUPPORT,
+    RE,
+    RSD,
+    TOTAL_VARIATION,
+    RuleMeasure,
+    noise_floor,
+    rld,
+    rule_accuracy,
+    supported,
+)
 from tamis.notebook import in_short
 from tamis.rules.coarse import ValueLabels
 from tamis.rules.count import MEMORY
 from tamis.rules.ruleset import RuleSet
 
-OwnMeasure = Callable[[NDArray[Any], NDArray[Any]], float]
-"""A custom measure: a function of the two matrices, rules x labels."""
+OwnMeasures = Iterable[RuleMeasure] | Mapping[str, Callable[[NDArray[Any], NDArray[Any]], float]]
+"""Measures of your own; by name, functions of the two matrices of counts, rules x labels."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +62,7 @@ class Retention:
         Rules that name a column the release does not have, that no row matches any more, and
         whose most common label has changed.
     own : dict of name to float
-        The custom measures.
+        Further measures, in total; each rule has its own value of them in `rules`.
     """
 
     target: str
@@ -70,7 +80,7 @@ class Retention:
     coverage_original: float
     coverage: float
     rules: tuple[RuleChange, ...]
-    own: Mapping[str, float] = field(default_factory=dict)
+    own: Mapping[str, float | None] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return in_short(
@@ -152,7 +162,7 @@ def retention(
     default: str | None = None,
     weights: Weights = "equal",
     least_support: int = LEAST_SUPPORT,
-    measures: Mapping[str, OwnMeasure] | None = None,
+    measures: OwnMeasures = (),
     memory: int = MEMORY,
     coarser: Mapping[str, ValueLabels] | None = None,
 ) -> Retention:
@@ -175,8 +185,9 @@ def retention(
         The weight of each rule in the means.
     least_support : int
         Rules with fewer rows in the original are left out of RLD, and of RLD only.
-    measures : mapping of name to function, optional
-        Custom measures, each a function of the two matrices of counts, rules x labels.
+    measures : sequence of RuleMeasure, optional
+        Further measures: your own, designed for what your recipients read in a rule. Or a mapping
+        of names to functions of the two matrices of counts, rules x labels, that give one number.
     memory : int
         The most bytes to use while counting.
     coarser : mapping of column to ValueLabels, optional
@@ -201,7 +212,7 @@ def retention(
     """
     if isinstance(rules, str):
         rules = RuleSet.parse(rules)
-    _check_reading(reading, least_support)
+    check_reading(reading, least_support)
     base = baseline(
         rules,
         original,
@@ -219,34 +230,36 @@ def measured(
     reading: Reading = "pairs",
     default: str | None = None,
     least_support: int = LEAST_SUPPORT,
-    measures: Mapping[str, OwnMeasure] | None = None,
+    measures: OwnMeasures = (),
     coarser: Mapping[str, ValueLabels] | None = None,
 ) -> Retention:
     """The retention of one release, when the original has already been counted."""
     comparison = base.compare(released, coarser)
     fallback = _position(comparison, default)
     before, after = comparison.right_shares(reading, fallback)
+    further = own_measures(measures)
     return Retention(
         target=base.target,
         reading=reading,
         rows_original=comparison.before.rows,
         rows_released=comparison.after.rows,
-        rule_accuracy=abs(before - after),
+        rule_accuracy=comparison.total(rule_accuracy(reading, fallback)) or 0.0,
         right_original=before,
         right_released=after,
-        rsd=comparison.rsd,
-        total_variation=comparison.total_variation,
-        rld=comparison.rld(least_support),
-        rld_floor=comparison.rld_floor(least_support),
-        re=comparison.relative_error,
+        rsd=comparison.total(RSD) or 0.0,
+        total_variation=comparison.total(TOTAL_VARIATION) or 0.0,
+        rld=comparison.total(rld(least_support)),
+        rld_floor=comparison.total(supported("rld_floor", noise_floor, least_support)),
+        re=comparison.total(RE),
         coverage_original=comparison.before.coverage,
         coverage=comparison.after.coverage,
-        rules=comparison.changes(),
-        own=_own(comparison, measures or {}),
+        rules=comparison.changes(further),
+        own={measure.name: comparison.total(measure) for measure in further},
     )
 
 
-def _check_reading(reading: str, least_support: int) -> None:
+def check_reading(reading: str, least_support: int) -> None:
+    """Refuse an unknown reading and a support below 0."""
     if reading not in ("pairs", "first", "default"):
         raise InputError(f"reading must be 'pairs', 'first' or 'default', got {reading!r}")
     if least_support < 0:
@@ -261,10 +274,36 @@ def _position(comparison: Comparison, label: str | None) -> int | None:
     return comparison.before.labels.index(label)
 
 
-def _own(comparison: Comparison, measures: Mapping[str, OwnMeasure]) -> dict[str, float]:
-    matrices = (comparison.before.by_label, comparison.after.by_label)
-    # Copies, so that a user's measure cannot affect the next one.
-    return {name: float(f(*(m.copy() for m in matrices))) for name, f in measures.items()}
+def own_measures(measures: OwnMeasures) -> tuple[RuleMeasure, ...]:
+    """Further measures as records, each with a name of its own."""
+    if isinstance(measures, Mapping):
+        found = [
+            RuleMeasure(n, "min", lambda _: None, _of_matrices(f)) for n, f in measures.items()
+        ]
+    else:
+        found = list(measures)
+    names = [measure.name for measure in found]
+    if len(set(names)) < len(names) or set(names) & set(RULE_MEASURES):
+        raise InputError(
+            "measures of rules need names of their own, different from "
+            f"{listed(RULE_MEASURES)}, got {listed(names)}"
+        )
+    return tuple(found)
+
+
+def _of_matrices(
+    function: Callable[[NDArray[Any], NDArray[Any]], float],
+) -> Callable[[Any, Comparison], float]:
+    def total(_: Any, comparison: Comparison) -> float:
+        # Copies, so that a user's measure cannot affect the next one.
+        before, after = (c.by_label.copy() for c in (comparison.before, comparison.after))
+        return float(function(before, after))
+
+    return total
+
+
+RULE_MEASURES = {m.name: m for m in (rule_accuracy(), RSD, TOTAL_VARIATION, rld(), RE)}
+"""What is always measured, by name."""
 
 
 _WIDTH, _TOP, _LINE, _FOOT = 1160, 128, 38, 24

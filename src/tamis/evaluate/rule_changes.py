@@ -6,7 +6,7 @@ The original is counted once, as a `Baseline`; every release is then compared wi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -15,6 +15,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tamis.errors import InputError, listed, plural
+from tamis.evaluate.rule_measure import (
+    CountedRule,
+    RuleMeasure,
+    label_distance,
+    noise_floor,
+)
 from tamis.notebook import by_fields, in_short, quoted
 from tamis.read import polars_frame
 from tamis.rules.bind import holds, known_value, refuse_other_types, refuse_unfit
@@ -43,9 +49,6 @@ the same: the alpha of the paper.
 """
 Fate = Literal["kept", "emptied", "lost"]
 Shares = NDArray[np.float64]
-
-LEAST_SUPPORT = 5
-"""The fewest rows of the original for which the label shares of a rule mean anything."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +94,8 @@ class RuleChange:
     majority_before: str | None
     majority_after: str | None
     flipped: bool
+    own: Mapping[str, float | None] = field(default_factory=dict)
+    """The value of each further measure."""
 
     def __repr__(self) -> str:
         support = f"support {self.support_before:,} before, {self.support_after:,} after"
@@ -109,7 +114,7 @@ class RuleChange:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Rules x labels before and after, and how far the two matrices are apart.
+    """Rules x labels before and after, for measures of how far they are apart.
 
     Attributes
     ----------
@@ -163,138 +168,71 @@ class Comparison:
             right += int((counts.totals - counts.covered)[default])
         return right / counts.rows if counts.rows else 0.0
 
-    @property
-    def rsd(self) -> float:
-        """Rule Support Distance: the mean change in the share of rows that match a rule.
-
-        Equation 2, with each support divided by the rows of its own table, so that a release with
-        fewer or more rows stays within 1.
-        """
-        return float(self.weights @ self._support_changes)
-
-    @property
-    def total_variation(self) -> float:
-        """Half the sum of the changes in support; on the leaves of a tree at most 1.
-
-        RSD of a tree cannot exceed 2 / rules, however bad the release; this can reach 1.
-        """
-        return float(self._support_changes.sum()) / 2
-
-    @property
-    def _support_changes(self) -> Shares:
-        before, after = (c.support / max(c.rows, 1) for c in (self.before, self.after))
-        return np.abs(before - after)
-
     @cached_property
-    def label_distances(self) -> Shares:
-        """The chi-squared distance of the label shares of each rule; NaN if it had no rows before.
-
-        A rule that is lost, or that no row of the release matches, is at distance 1. Equation 3; a
-        term 0/0 is 0.
-        """
-        before, after = (label_shares(c.by_label) for c in (self.before, self.after))
-        both = before + after
-        terms = np.divide((before - after) ** 2, both, out=np.zeros_like(both), where=both > 0)
-        distance: Shares = terms.sum(axis=1) / 2
-        distance[self.after.support == 0] = 1.0
-        distance[self.before.support == 0] = np.nan
-        return distance
-
-    @cached_property
-    def noise_floors(self) -> Shares:
-        """The distance expected by chance for a rule with so few rows left; NaN without rows.
-
-        (labels - 1) / (4 rows of the release that match the rule), at most 1.
-        """
-        support = self.after.support
-        extra = len(self.after.labels) - 1
-        floors = np.divide(extra, 4 * support, out=np.full(len(support), np.nan), where=support > 0)
-        return np.asarray(np.minimum(floors, 1.0))
-
-    def rld(self, least_support: int) -> float | None:
-        """Rule Label Distance: the mean distance of the labels over rules with enough rows before.
-
-        Equation 4, without the rules that the paper advises to discount. `None` if no rule has
-        `least_support` rows in the original.
-        """
-        return self._mean(self.label_distances, least_support)
-
-    def rld_floor(self, least_support: int) -> float | None:
-        """The mean noise floor over the rules that `rld` is the mean of and that have rows."""
-        return self._mean(self.noise_floors, least_support)
-
-    @property
-    def relative_error(self) -> float | None:
-        """RE: the mean change in support as a share of the support before.
-
-        Taken over rules that have rows in the original; `None` if none has.
-        """
-        before, after = self.before.support, self.after.support
-        errors = np.divide(
-            np.abs(before - after), before, out=np.full(len(before), np.nan), where=before > 0
-        )
-        return self._mean(errors, 1)
-
-    def _mean(self, values: Shares, least_support: int) -> float | None:
-        used = (self.before.support >= least_support) & np.isfinite(values)
-        weights = self.weights[used]
-        return float(weights @ values[used] / weights.sum()) if weights.sum() > 0 else None
-
-    def changes(self) -> tuple[RuleChange, ...]:
-        """Every rule before and after, sorted by damage; ties keep the order of the rules."""
-        shares = [label_shares(c.by_label) for c in (self.before, self.after)]
-        supports = [c.support.tolist() for c in (self.before, self.after)]
+    def counted(self) -> tuple[CountedRule, ...]:
+        """Every rule with its counts, in the order of the rules."""
         known = set(self.columns)
+        before, after = (c.by_label.tolist() for c in (self.before, self.after))
+        return tuple(
+            CountedRule(
+                id=name,
+                rule=rule,
+                labels=self.before.labels,
+                predicted=int(self.predicted[i]),
+                before=tuple(before[i]),
+                after=tuple(after[i]),
+                rows_original=self.before.rows,
+                rows_released=self.after.rows,
+                weight=float(self.weights[i]),
+                lost=not known.issuperset(rule.columns),
+            )
+            for i, (name, rule) in enumerate(zip(self.rules.ids, self.rules))
+        )
+
+    def total(self, measure: RuleMeasure) -> float | None:
+        """One number for all rules."""
+        return measure.total(measure.of_each(self.counted), self)
+
+    def changes(self, measures: Sequence[RuleMeasure] = ()) -> tuple[RuleChange, ...]:
+        """Every rule before and after, sorted by damage; ties keep the order of the rules."""
+        known = set(self.columns)
+        own = {measure.name: measure.of_each(self.counted) for measure in measures}
         changes = []
-        for i, (name, rule) in enumerate(zip(self.rules.ids, self.rules)):
-            before, after = (support[i] for support in supports)
-            majorities = self._majorities(i)
-            missing = tuple(c for c in rule.columns if c not in known)
+        for i, each in enumerate(self.counted):
+            majorities = _majorities(each)
+            emptied = each.support_before and not each.support_after
             changes.append(
                 RuleChange(
-                    id=name,
-                    text=rule_text(replace(rule, id=None), self.rules.target),
-                    predicts=rule.label,
-                    fate="lost" if missing else "emptied" if before and not after else "kept",
-                    missing_columns=missing,
-                    support_before=before,
-                    support_after=after,
-                    share_before=before / self.before.rows,
-                    share_after=after / max(self.after.rows, 1),
-                    labels_before=_named(self.before.labels, shares[0][i]),
-                    labels_after=_named(self.after.labels, shares[1][i]),
-                    distance=_known(self.label_distances[i]),
-                    floor=_known(self.noise_floors[i]),
+                    id=each.id,
+                    text=rule_text(replace(each.rule, id=None), self.rules.target),
+                    predicts=each.rule.label,
+                    fate="lost" if each.lost else "emptied" if emptied else "kept",
+                    missing_columns=tuple(c for c in each.rule.columns if c not in known),
+                    support_before=each.support_before,
+                    support_after=each.support_after,
+                    share_before=each.share_before,
+                    share_after=each.share_after,
+                    labels_before=dict(zip(each.labels, each.labels_before)),
+                    labels_after=dict(zip(each.labels, each.labels_after)),
+                    distance=label_distance(each),
+                    floor=noise_floor(each),
                     majority_before=majorities[0],
                     majority_after=majorities[1],
                     flipped=None not in majorities and majorities[0] != majorities[1],
+                    own={name: values[i] for name, values in own.items()},
                 )
             )
         return tuple(sorted(changes, key=lambda change: change.damage, reverse=True))
 
-    def _majorities(self, position: int) -> tuple[str | None, str | None]:
-        before, after = (c.by_label[position] for c in (self.before, self.after))
-        first = int(np.argmax(before))
-        second = first if after[first] == after.max() else int(np.argmax(after))
-        return (
-            self.before.labels[first] if before.any() else None,
-            self.before.labels[second] if after.any() else None,
-        )
 
-
-def label_shares(by_label: NDArray[np.int64]) -> Shares:
-    """The shares of the labels among the rows of each rule; NaN if there are no rows."""
-    support = by_label.sum(axis=1, keepdims=True)
-    nowhere = np.full(by_label.shape, np.nan)
-    return np.asarray(np.divide(by_label, support, out=nowhere, where=support > 0))
-
-
-def _named(labels: tuple[str, ...], shares: np.ndarray) -> dict[str, float]:
-    return {c: float(s) for c, s in zip(labels, shares) if np.isfinite(s)}
-
-
-def _known(number: float) -> float | None:
-    return float(number) if np.isfinite(number) else None
+def _majorities(rule: CountedRule) -> tuple[str | None, str | None]:
+    """The most common label before and after; after, a tie keeps the label from before."""
+    first = int(np.argmax(rule.before))
+    second = first if rule.after[first] == max(rule.after) else int(np.argmax(rule.after))
+    return (
+        rule.labels[first] if rule.support_before else None,
+        rule.labels[second] if rule.support_after else None,
+    )
 
 
 @dataclass(frozen=True)

@@ -440,9 +440,14 @@ RULES = (
     replace(FILE, help="Where to write them; .json gives JSON."),
     SEED,
 )
-RETAIN = (
-    RULES_FILE,
-    *TESTED,
+MEASURE = Option(
+    "measure",
+    "Also measure rules by a RuleMeasure, or a function, of your own; may be repeated. Imports and "
+    "runs the module, from the working directory first.",
+    multiple=True,
+    metavar="MODULE:NAME",
+)
+READING_RULES = (
     Option(
         "reading",
         "All rules a row matches, the first one, or the first one with a default label.",
@@ -459,6 +464,18 @@ RETAIN = (
         choices=("equal", "support"),
         rare=True,
     ),
+)
+RETAIN = (
+    RULES_FILE,
+    *TESTED,
+    *READING_RULES,
+    MEASURE,
+    Option(
+        "limit",
+        "Exit with code 1 where a measure is worse than this; may be repeated.",
+        multiple=True,
+        metavar="NAME=N",
+    ),
     Option("min_support", "Only rules that match this share.", "number", default=0.0, rare=True),
     Option("min_confidence", "Only rules right this often.", "number", default=0.0, rare=True),
     Option("only", "Only the rules with these ids.", "names", default=(), rare=True),
@@ -470,14 +487,23 @@ NOISES = ("uniform", "gaussian")
 CURVE = (
     Option("method", "The noise.", "choice", default=NOISES[0], choices=NOISES),
     Option(
+        "command",
+        "Release with this in place of noise: a command with {original}, {released} (csv files), "
+        "{level} and {seed}.",
+        metavar="COMMAND",
+    ),
+    Option(
         "levels",
-        "The chance that a cell changes.",
+        "The chance that a cell changes, or what {level} of --command is.",
         default="0,0.05,0.1,0.15,0.2,0.25,0.3",
         metavar="P,P,...",
     ),
     Option("draws", "Releases at each level.", "count", default=10, least=1),
     RULES_FILE,
     *TESTED,
+    *(replace(option, rare=True) for option in READING_RULES),
+    replace(MEASURE, rare=True),
+    replace(PLOT, help="Draw each measure over the levels."),
     Option(
         "compare_with",
         "The curve of another table, written with --json; may be repeated.",

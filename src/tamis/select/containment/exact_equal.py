@@ -68,12 +68,12 @@ def exact_equal(
     positive = two_classes(y, table.shape[0])
     check_k(k, table.shape[0])
     known = labelled_rows(labelled, positive)
-    return _Search(sparse_columns(table), positive, known, int(k), utility == "hamdist").run(
+    return _EqualSearch(sparse_columns(table), positive, known, int(k), utility == "hamdist").run(
         deadline(time_limit)
     )
 
 
-class _Search:
+class _EqualSearch:
     def __init__(
         self,
         table: Any,
