@@ -73,7 +73,7 @@ def _asked(engine: str, path: Path) -> dict[str, object]:
 def _measure(engine: str, path: Path) -> None:
     from tamis import read_table
     from tamis.risk.audit import exposure
-    from tamis.risk.large import large_exposure
+    from tamis.risk.behind_engine import large_exposure
     from tamis.rows import EngineOptions, running
     from tamis.rows.sources import open_large
 

@@ -74,8 +74,7 @@ def _measure(engine: str, what: str, path: Path) -> None:
     from tamis.rows.sources import open_pairs
 
     if what == "columns":
-        from tamis.flow import Settings
-        from tamis.scale.records import compared_records
+        from tamis.propose.large_records import compared_records
     start, wall = time.process_time(), time.perf_counter()
     with running(EngineOptions(memory="1GB"), engine) as behind:  # type: ignore[arg-type]
         records = open_pairs(behind, str(path), "who", "item", "ill")
@@ -84,7 +83,7 @@ def _measure(engine: str, what: str, path: Path) -> None:
             feature_totals(records)
             patterns(records, [FEATURES + i for i in range(20)])
         else:
-            compared_records(records, Settings(), 50_000, target="ill")
+            compared_records(records, 50_000, target="ill", k=5, holdout=0.3, seed=0)
         used = time.process_time() - start, time.perf_counter() - wall
         pairs = count_rows(behind, records.pairs)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6

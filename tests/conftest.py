@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
@@ -93,3 +93,29 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> None:
     from tests.spark import running_session
 
     running_session(tmp_path_factory.mktemp("spark"))
+
+
+@pytest.fixture(params=["duckdb", "polars", pytest.param("spark", marks=pytest.mark.engines)])
+def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Any]:
+    """Each engine in turn, with a scratch folder."""
+    from tamis.rows.engines import DuckDB, Polars, Spark
+
+    if request.param == "spark":
+        request.getfixturevalue("spark")
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    made = {"duckdb": DuckDB, "polars": Polars, "spark": Spark}[request.param](scratch)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def behind(tmp_path: Path) -> Callable[..., Any]:
+    """Put a frame behind an engine, with the roles of its columns."""
+    from tamis.rows.sources import open_large
+
+    def put(engine: Any, frame: Any, **roles: Any) -> Any:
+        frame.write_parquet(tmp_path / "rows.parquet")
+        return open_large(engine, str(tmp_path / "rows.parquet"), **roles)
+
+    return put

@@ -55,11 +55,11 @@ ORDER = [
     "propose",
     "decide",
     "settings",
+    "all_rows",
     "flow",
     "analyse",
     "publication",
     "judgement",
-    "scale",
     "serve",
     "cli",
 ]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from tamis.all_rows import AllRows, choose_on_all_rows, where_the_rows_are
 from tamis.attack.earlier_releases import EarlierReleases
 from tamis.binary.records import BinaryTable, Cut
 from tamis.catalogue.choices import RANKS
@@ -33,11 +34,12 @@ from tamis.learn.models import attackers, seeded
 from tamis.notebook import in_short
 from tamis.propose import Proposals, methods, propose
 from tamis.propose.containment import screened
+from tamis.propose.large_records import ComparedRecords
 from tamis.propose.problem import Problem
 from tamis.rank.evaluation import WEIGHTS
 from tamis.read import check_numbers
 from tamis.read.copies import Copy, without_copies
-from tamis.read.keys import refuse_unstated_identifiers
+from tamis.read.keys import refuse_open_person, refuse_unstated_identifiers
 from tamis.read.target_bins import need_classes
 from tamis.release import Recipe, Release, released
 from tamis.require.base import Requirements
@@ -45,6 +47,9 @@ from tamis.require.rows import check_known_rows
 from tamis.risk.attackers import check_knowledge, knowing_together, required_of
 from tamis.risk.population import PopulationRisk
 from tamis.risk.suppression import Suppression, most_suppressed
+from tamis.rows import SAMPLED
+from tamis.rows.large_table import LargeTable
+from tamis.rows.memory_only import RELEASING, refuse_memory_only
 from tamis.settings import Settings as Settings
 from tamis.table import Table
 
@@ -76,6 +81,8 @@ class Outcome:
     """What an engine sampled and counted before, as a manifest has it."""
     look: CloseLook | None = None
     """What slower learners make of the chosen release, once they were asked: see `closer`."""
+    all_rows: AllRows | None = None
+    """What all rows reach where `table` is a sample of them; `None` where it has them all."""
 
     @property
     def release(self) -> Release:
@@ -102,6 +109,11 @@ class Outcome:
 
     def taking(self, name: str) -> Self:
         """The same comparison with the named release taken, as `Settings.take` would have it."""
+        if self.all_rows is not None:
+            raise InputError(
+                "of a table behind an engine, all rows were counted for the release that was "
+                "chosen; name another one with --choose-release"
+            )
         settings = replace(self.settings, take=name)
         decision = taken(self.decision, name, settings.limits)
         return replace(self, settings=settings, decision=decision, look=None)
@@ -119,7 +131,7 @@ class Outcome:
 
 
 def consider(
-    table: Table | BinaryTable,
+    table: Table | BinaryTable | LargeTable | ComparedRecords,
     settings: Settings | None = None,
     *,
     binary: Mapping[str, Cut] | None = None,
@@ -127,6 +139,7 @@ def consider(
     tell: Progress | None = None,
     handed: EarlierReleases | None = None,
     register: Table | None = None,
+    sample: int = SAMPLED,
 ) -> Outcome:
     """Propose releases of a table, measure them on held-out rows and choose one.
 
@@ -134,9 +147,10 @@ def consider(
 
     Parameters
     ----------
-    table : Table or BinaryTable
-        With a target. Of sparse records of very many columns, some hundred are compared, see
-        `tamis.propose.containment`; what they keep and tell are shares of what all columns give.
+    table : Table, BinaryTable, LargeTable or ComparedRecords
+        With a target. A table behind an engine is searched on a sample, and what is promised is
+        counted on all its rows. Of sparse records of very many columns, some hundred are compared
+        (`tamis.propose.containment`); what they keep and tell are shares of what all give.
     settings : Settings, optional
     binary : mapping of column to Cut, optional
         How to convert the table to 0/1 where a method needs that; `None`: by its values.
@@ -150,6 +164,8 @@ def consider(
     register : Table, optional
         Everybody of whom the table is a sample, for `max_population_risk`; see
         `tamis.evaluate.in_population.register_of`.
+    sample : int
+        About how many rows of a table behind an engine to search on.
 
     Returns
     -------
@@ -163,6 +179,12 @@ def consider(
     >>> consider(patients(rows=400), settings).decision.chosen.release.name
     'containment, k = 20, difference'
     """
+    if isinstance(table, LargeTable):
+        refuse_memory_only({"earlier": handed, "register": register}, RELEASING)
+        return _consider_all_rows(table, settings or Settings(), sample, ladders, tell)
+    if isinstance(table, ComparedRecords):
+        outcome = consider(table.records, settings, tell=tell)
+        return replace(outcome, left_out=table.left_out, engine=table.said())
     settings = (settings or Settings()).with_secret()
     if settings.delta_presence is not None and register is None:
         raise InputError("delta_presence needs a register of everybody; give --population FILE")
@@ -194,6 +216,38 @@ def consider(
         table, settings, evaluator, found, decision, binary, records, population, copies=held
     )
     return outcome if settings.take is None else outcome.taking(settings.take)
+
+
+def _consider_all_rows(
+    large: LargeTable,
+    settings: Settings,
+    rows: int,
+    ladders: Mapping[str, Ladder] | None,
+    tell: Progress | None,
+) -> Outcome:
+    """Choose on a sample, and count on all rows; the outcome is of the sample but for `all_rows`.
+
+    `CannotMeet` where no release reaches on all rows what is asked for.
+    """
+    settings = where_the_rows_are(settings)
+    refuse_open_person(large)
+    searched: list[Outcome] = []
+
+    def search(sample: Table, asked: Settings) -> Decision:
+        searched.append(consider(sample, asked, ladders=ladders, tell=tell))
+        if tell is not None:
+            tell("counting all rows", 0, 1)
+        return searched[-1].decision
+
+    decision, counted = choose_on_all_rows(large, settings, rows, ladders or {}, search)
+    of_card = (o for o in searched if o.decision.scorecard is decision.scorecard)
+    return replace(
+        next(of_card),
+        settings=settings,
+        decision=decision,
+        engine=counted.said(),
+        all_rows=counted,
+    )
 
 
 def _check(

@@ -17,8 +17,8 @@ import polars as pl
 import pytest
 
 from tamis.datasets import patients
+from tamis.publication import streamed
 from tamis.read import read_binary
-from tamis.scale import writing
 from tests.long import long
 from tests.spark import engines, needs_spark
 
@@ -119,14 +119,14 @@ def test_release_of_a_long_table(spark, run, long_table, tmp_path):
 def test_a_session_lost_while_rows_are_written(spark, run, tmp_path, monkeypatch):
     from pyspark.sql import SparkSession
 
-    whole = writing._shaped
+    whole = streamed._shaped
 
     def stopping(found, *given):
         yield next(whole(found, *given)).head(10)
         SparkSession.active().stop()
         found.large.engine.small(found.large.frame)
 
-    monkeypatch.setattr(writing, "_shaped", stopping)
+    monkeypatch.setattr(streamed, "_shaped", stopping)
     age = [20 + i % 5 for i in range(600)]
     ill = ["yes" if a + i % 3 > 23 else "no" for i, a in enumerate(age)]
     pl.DataFrame({"age": age, "ill": ill}).write_csv(tmp_path / "rows.csv")

@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tamis.risk.behind_engine import spreads
 from tamis.risk.diversity import SecretFigures, measure_secrets
-from tamis.risk.large import spreads
 from tamis.rows.counts import (
     count_cells,
     merge_cells,

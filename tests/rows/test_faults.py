@@ -20,7 +20,7 @@ import pytest
 from tamis.errors import CannotMeet, InputError
 from tamis.files import scratch_folder
 from tamis.risk.audit import exposure
-from tamis.risk.large import large_exposure
+from tamis.risk.behind_engine import large_exposure
 from tamis.rows import (
     EngineOptions,
     bytes_of,

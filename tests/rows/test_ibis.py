@@ -9,19 +9,18 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tamis.flow import Settings
+from tamis.flow import Settings, consider
+from tamis.publication.bundle import publish
 from tamis.risk.audit import exposure
-from tamis.risk.large import large_exposure
+from tamis.risk.behind_engine import large_exposure
 from tamis.rows.engines import Ibis
 from tamis.rows.large_table import sampled
 from tamis.rows.sources import ibis_table
-from tamis.scale.search import consider_large
-from tamis.scale.writing import publish_large
 from tamis.table import Roles, Table
 from tamis.verification.verify import verify
+from tests.publication.test_streamed import PEOPLE, visits
 from tests.quick_look import no_trees
 from tests.rows.test_large_exposure import figures
-from tests.scale.test_writing import PEOPLE, visits
 
 ibis = pytest.importorskip("ibis", reason="needs Ibis: uv run --group engines pytest -m engines")
 pytestmark = [
@@ -69,9 +68,10 @@ def test_people_of_another_database_are_released(engine, tmp_path):
         k=60, methods={"coarsen": {}}, attackers=("nb",), format="parquet", allow_useless=True
     )
     with no_trees():
-        found = consider_large(large, asked, 1000)
-        out = publish_large(found, tmp_path / "out", date="2026-01-01")
+        found = consider(large, asked, sample=1000)
+        out = publish(found, tmp_path / "out", date="2026-01-01")
     verify(out)
     rows = pl.read_parquet(out / "release.parquet")
     assert rows.height == frame.height
-    assert found.measured >= 60
+    assert found.all_rows is not None
+    assert found.all_rows.measured >= 60

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from tamis.risk.audit import exposure
-from tamis.risk.large import large_exposure
+from tamis.risk.behind_engine import large_exposure
 from tamis.table import Roles, Table
 
 ROUNDED = ("l_diversity", "t_closeness", "likeness", "reidentification")

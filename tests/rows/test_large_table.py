@@ -10,11 +10,11 @@ import polars as pl
 import pytest
 
 from tamis.errors import InputError
+from tamis.flow import consider
 from tamis.rows.counts import count_distinct
 from tamis.rows.engines import Polars
 from tamis.rows.large_table import sampled
 from tamis.rows.sources import open_large
-from tamis.scale.search import consider_large
 from tamis.settings import Settings
 from tamis.table import Roles, Table
 
@@ -221,6 +221,6 @@ def test_an_id_that_is_dropped_still_counts_and_disagreeing_numbers_are_asked_ab
     both = behind(engine, frame, Roles(target="ill", identifiers=("pid", "household_id")))
     assert [c.people for c in both.open_candidates] == [200, 50]
     with pytest.raises(InputError, match="who is a person"):
-        consider_large(both, Settings(), 200)
+        consider(both, Settings(), sample=200)
     said = behind(engine, frame, Roles("ill", identifiers=("pid", "household_id"), person=("pid",)))
     assert said.open_candidates == ()

@@ -17,7 +17,7 @@ import pytest
 
 from tamis.errors import InputError
 from tamis.risk.audit import exposure
-from tamis.risk.large import large_exposure
+from tamis.risk.behind_engine import large_exposure
 from tamis.rows.engines import DuckDB, Polars
 from tamis.rows.large_table import sampled
 from tamis.rows.sources import open_large

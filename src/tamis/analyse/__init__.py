@@ -36,6 +36,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from tamis import __version__
+from tamis.all_rows import AllRows
 from tamis.analyse.attack_shares import (
     AttackerRate,
     FinalistFacts,
@@ -62,7 +63,7 @@ from tamis.analyse.crowds import (
     giveaway_facts,
     same_sensitive,
 )
-from tamis.analyse.examination import examine
+from tamis.analyse.examination import Examination, examine
 from tamis.analyse.guessed_columns import CloseLookFacts, close_look_facts
 from tamis.analyse.kept_told import BitsFacts, bits_facts
 from tamis.analyse.lost_words import LeftOut, left_out_facts
@@ -214,18 +215,16 @@ class Analysis:
         )
 
 
-def analyse(outcome: Outcome, *, k: int | None = None, attacks: bool = True) -> Analysis:
+def analyse(outcome: Outcome, *, attacks: bool = True) -> Analysis:
     """Examine the chosen release, and gather all that pages and manifests say of the choice.
 
     Parameters
     ----------
     outcome : Outcome
         From `tamis.flow.consider`.
-    k : int, optional
-        What a column in another rung must keep, where the rows are a sample and the settings are
-        about all rows; `None`: as asked for.
     attacks : bool
-        Whether to try attackers on people of the table.
+        Whether to try attackers on people of the table; never where it is a sample of all rows, of
+        whom they would say little.
 
     Returns
     -------
@@ -240,7 +239,14 @@ def analyse(outcome: Outcome, *, k: int | None = None, attacks: bool = True) -> 
     >>> sorted({column.fate for column in found.columns})
     ['altered', 'held back', 'identifier', 'target']
     """
-    examined = examine(outcome, k=k, attacks=attacks)
+    counted = outcome.all_rows
+    if counted is None:
+        return _of_table(examine(outcome, attacks=attacks))
+    examined = examine(outcome, k=counted.k_of_sample, attacks=False)
+    return _about_all_rows(outcome, counted, _of_table(examined))
+
+
+def _of_table(examined: Examination) -> Analysis:
     outcome = examined.outcome
     exposure = exposure_facts(outcome)
     return Analysis(
@@ -265,4 +271,27 @@ def analyse(outcome: Outcome, *, k: int | None = None, attacks: bool = True) -> 
         rules=rule_facts(outcome),
         left_out=left_out_facts(outcome),
         notes=notes_of(outcome),
+    )
+
+
+def _about_all_rows(outcome: Outcome, counted: AllRows, found: Analysis) -> Analysis:
+    """An analysis of a sample, corrected where all rows were counted."""
+    rows, searched, unit = counted.large.rows, counted.sample.table.rows, counted.large.shape.unit
+    known = sorted(counted.promise.columns)
+    released = counted.released(outcome.release)
+    exposure = released.exposure(known, outcome.settings.k, unit)
+    people = exposure["total"]
+    note = (
+        f"The table has {rows:,} rows. Models were trained and evaluated on {searched:,} of them, "
+        "drawn by a salted hash; what is promised, and who is unique, was counted on all."
+    )
+    return replace(
+        found,
+        table=replace(
+            found.table, rows=rows, rows_released=rows, people=people, people_released=people
+        ),
+        exposure=exposure,
+        same_sensitive=None,
+        classes=None,
+        notes=(Note(level="note", text=note, public=True), *found.notes),
     )

@@ -138,7 +138,7 @@ def _audit_large(
 ) -> None:
     """The exposure of a table that stays behind an engine; learners see a sample of it."""
     from tamis.read.keys import warn_of_unstated_identifiers
-    from tamis.risk.large import large_exposure
+    from tamis.risk.behind_engine import large_exposure
     from tamis.rows import running
     from tamis.rows.large_table import sampled
 

@@ -94,7 +94,7 @@ class Gate:
 
     def check_large(self, large: LargeTable) -> list[LimitCheck]:
         """What a table behind an engine reaches, by counts of all its rows."""
-        from tamis.risk.large import cells_of, reached_beyond_k
+        from tamis.risk.behind_engine import cells_of, reached_beyond_k
         from tamis.risk.limits import check_limits
         from tamis.rows.memory_only import RELEASING, refuse_memory_only
 

@@ -16,6 +16,8 @@
     local           each class gets intervals of its own
     coarsener       `Coarsener`: learn levels on one table, apply them to others
 
+    behind_engine   columns of a table behind an engine in coarser forms
+
     learnt_forms    the finest groups of a column, and what merged ones are called
     merging         which groups to merge
     value_order     whether nominal values have an order

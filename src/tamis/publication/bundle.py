@@ -212,8 +212,15 @@ def publish(
     outcome = outcome.closer()
     found = analyse(outcome) if analysis is None else analysis
     with written_release(out, force=force) as draft:
-        _write(outcome, found, draft, date, dict(origin or {}))
-        verify(draft, _register(outcome))
+        given = found, draft, date, dict(origin or {})
+        if outcome.all_rows is None:
+            _write(outcome, *given)
+            verify(draft, _register(outcome))
+        else:
+            from tamis.publication.streamed import verify_streamed, write_streamed
+
+            write_streamed(outcome, outcome.all_rows, *given)
+            verify_streamed(outcome.all_rows, draft)
     return out
 
 

@@ -63,6 +63,8 @@ class ReleaseFile:
     """Questions and codes of columns."""
     target_bins: TargetBins | None = None
     """The classes that a target of numbers was cut into."""
+    streamed: int | None = None
+    """How many rows were streamed."""
 
 
 def manifest(
@@ -128,7 +130,7 @@ def _file(file: ReleaseFile) -> dict[str, Any]:
         "name": file.path.name,
         "format": file.format,
         "sha256": digest(file.path),
-        "rows": file.frame.height,
+        "rows": file.frame.height if file.streamed is None else file.streamed,
         **WRITTEN[file.format],
         **({"classes": classes_of(file.frame)} if file.format == "svm" else {}),
     }

@@ -492,7 +492,7 @@ def _recipe(outcome: Outcome, manifest: dict[str, Any], origin: dict[str, Any]) 
     private = [
         Setting(label="Seed", value=str(outcome.settings.seed)),
         *([] if outcome.settings.secret is None else [_SECRET]),
-        Setting(label=AGAIN, value=_again(outcome)),
+        Setting(label="Reproduce the same bytes", value=_again(outcome)),
     ]
     if origin.get("path"):
         private.insert(0, Setting(label="Made from", value=str(origin["path"])))
@@ -503,10 +503,11 @@ _SECRET = Setting(
     label="Secret that values were altered by",
     value=f"in {PRIVATE}/{RECIPE}; whoever has it can undo what was altered",
 )
-AGAIN = "Reproduce the same bytes"
 
 
 def _again(outcome: Outcome) -> str:
     if outcome.settings.epsilon is not None:
         return "not possible: the noise has no seed; share this folder as it is"
+    if outcome.all_rows is not None:
+        return "run the same command again"
     return "tamis release --reproduce DIR"

@@ -43,6 +43,8 @@ TEXT_A_CELL = 8
 """About how many bytes of a text file make one cell."""
 _USUAL: dict[str, Any] = {option.name: option.default for option in (*ENGINE, *SAMPLING)}
 """What is used where nothing is said."""
+SAMPLED: int = _USUAL["sample"]
+"""The rows on which a release of a table behind an engine is searched for."""
 LEAST_ROOM = 250_000_000
 """What an engine gets even where the rest of the process takes as much as was allowed."""
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
@@ -69,7 +71,7 @@ class EngineOptions:
     memory: str = _USUAL["memory"]
     scratch: str | None = None
     spark_master: str = _USUAL["spark_master"]
-    sample: int = _USUAL["sample"]
+    sample: int = SAMPLED
 
 
 def bytes_of(text: str) -> int:
@@ -104,6 +106,15 @@ def chosen_engine(
         return "memory", ""
     words = f"about {needed / 1e9:.1f} GB in memory, where {free / 1e9:.1f} GB are free"
     return "duckdb", f"engine: duckdb, since the table would take {words}"
+
+
+def other_engine(writer: str | None) -> EngineName:
+    """The engine to count again with: DuckDB, or polars where DuckDB or Spark wrote.
+
+    >>> other_engine("duckdb"), other_engine(None)
+    ('polars', 'duckdb')
+    """
+    return "polars" if writer in ("duckdb", "spark") else "duckdb"
 
 
 def estimated_bytes(source: str, *, long: bool = False) -> int:

@@ -15,7 +15,7 @@ import polars as pl
 from tamis.catalogue.methods import RECORDED
 from tamis.errors import CannotMeet, InputError, listed, plural
 from tamis.notebook import in_short
-from tamis.rows import EngineName, EngineOptions, chosen_engine, running
+from tamis.rows import EngineName, EngineOptions, chosen_engine, other_engine, running
 from tamis.rows.memory_only import unverified_by_engines
 from tamis.stated import sentence
 from tamis.table import Table
@@ -189,20 +189,8 @@ def counting_engine(
     name, why = chosen_engine(str(file))
     if name == "memory":
         return name, why
-    other = other_engine(content)
+    other = other_engine(content.get("engine", {}).get("counted", {}).get("by"))
     return other, why.replace(name, other).replace("the table", file.name)
-
-
-def other_engine(content: dict[str, Any]) -> EngineName:
-    """The engine to verify with: DuckDB, or polars where DuckDB wrote.
-
-    >>> other_engine({"engine": {"counted": {"by": "duckdb"}}}), other_engine({})
-    ('polars', 'duckdb')
-    """
-    engine = content.get("engine")
-    counted = engine.get("counted") if isinstance(engine, dict) else None
-    writer = counted.get("by") if isinstance(counted, dict) else None
-    return "polars" if writer in ("duckdb", "spark") else "duckdb"
 
 
 def _verify_by(folder: Path, read: ReadRows) -> Verified:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,8 +15,6 @@ from tamis.cli.population import check_register
 from tamis.cli.release.run import (
     Request,
     again_from,
-    release_large,
-    release_pairs,
     run_front,
     run_release,
 )
@@ -72,7 +71,7 @@ def release(
         (run_front if only_front else run_release)(asked)
         return
     _refuse_beyond_memory(only_front, asked)
-    (release_pairs if source.long else release_large)(asked, engine, name)
+    run_release(replace(asked, engine=replace(engine, engine=name)))
 
 
 def _request(

@@ -34,15 +34,20 @@ from tamis.files import scratch_folder
 from tamis.serve import end_with_server, is_passing, is_served, tell_server
 
 if TYPE_CHECKING:
+    from tamis.all_rows import AllRows
     from tamis.analyse import Analysis
     from tamis.attack.earlier_releases import EarlierReleases
     from tamis.binary.records import BinaryTable
     from tamis.coarsen.ladder import Ladder
     from tamis.dp.ledger import Spending
     from tamis.flow import Outcome, Settings
-    from tamis.rows import EngineName, EngineOptions
-    from tamis.scale.search import LargeOutcome
+    from tamis.propose.large_records import ComparedRecords
+    from tamis.rows import EngineOptions
+    from tamis.rows.engines import Engine
+    from tamis.rows.large_table import LargeTable
     from tamis.table import Table
+
+    Rows = Table | BinaryTable | LargeTable | ComparedRecords
 
 
 def read(source: TableSource, public: Public | None = None) -> Table | BinaryTable:
@@ -76,10 +81,14 @@ class Request:
     population: str | None
     ledger: str | None
     max_epsilon: float | None
+    engine: EngineOptions | None = None
+    """What has the rows, where they are not in memory."""
 
     @property
     def origin(self) -> dict[str, Any]:
         """What is needed to make the release again, besides the settings."""
+        if self.engine is not None:
+            return _large_origin(self.source, self.engine)
         found = origin_of(self.source)
         if is_passing():
             found["path"] = found["source"]["table"] = Path(found["path"]).name
@@ -98,7 +107,48 @@ class Request:
             print_understood(table)
         return table
 
-    def register(self, table: Table | BinaryTable) -> Table | None:
+    @contextmanager
+    def opened(self) -> Iterator[Rows]:
+        """The table to release, wherever its rows are while the block lasts."""
+        from tamis.rows import running
+
+        if self.engine is None:
+            yield self.read()
+        elif self.source.long:
+            with running(self.engine, self.engine.engine) as engine:
+                records = self._compared(engine, self.engine.sample)
+            yield records
+        else:
+            with running(self.engine, self.engine.engine) as engine:
+                large = self.source.open_large(engine)
+                if large.shape.roles.target is None:
+                    raise InputError("a release needs a target; name it with --target")
+                if self.watched:
+                    print_large(large)
+                yield large
+
+    def _compared(self, engine: Engine, rows: int) -> ComparedRecords:
+        """The columns of a long table that are compared, found behind the engine."""
+        from tamis.propose.large_records import compared_records
+
+        source, settings = self.source, self.settings
+        found = compared_records(
+            source.open_pairs(engine),
+            rows,
+            target=str(source.target),
+            k=settings.k,
+            holdout=settings.holdout,
+            seed=settings.seed,
+            sensitive=source.sensitive,
+            drop=source.drop,
+        )
+        if self.watched:
+            console(stderr=True).print(found.words(), markup=False, soft_wrap=True)
+        if not source.row_is_person:
+            return found
+        return replace(found, records=replace(found.records, unit="people"))
+
+    def register(self, table: Rows) -> Table | None:
         """Everybody of whom the table is a sample."""
         from tamis.cli.population import read_register
         from tamis.table import Table
@@ -119,8 +169,7 @@ def run_release(asked: Request) -> None:
 
     end_with_server()
     refuse_existing(asked.out, asked.force)
-    with _spending(asked) as spent:
-        table = asked.read()
+    with _spending(asked) as spent, asked.opened() as table:
         outcome, analysis = make(
             table,
             asked.settings,
@@ -132,7 +181,11 @@ def run_release(asked: Request) -> None:
             ladders=asked.ladders,
             before_writing=None if spent is None else spent.keep,
             register=asked.register(table),
+            sample=None if asked.engine is None else asked.engine.sample,
         )
+    if outcome.all_rows is not None:
+        _print_large(outcome, outcome.all_rows, asked.out, asked.as_json)
+        return
     if spent is None:
         print_outcome(outcome, analysis, asked.out, asked.as_json)
         if is_served():
@@ -200,7 +253,7 @@ def _budgets(folders: Iterable[str]) -> dict[str, dict[str, Any]]:
 
 
 def make(
-    table: Table | BinaryTable,
+    table: Rows,
     settings: Settings,
     out: Path,
     force: bool,
@@ -211,10 +264,12 @@ def make(
     ladders: Mapping[str, Ladder] | None = None,
     before_writing: Callable[[], None] | None = None,
     register: Table | None = None,
+    sample: int | None = None,
 ) -> tuple[Outcome, Analysis]:
     """Consider, analyse and publish, saying what is being done."""
     from tamis.analyse import analyse
     from tamis.flow import consider
+    from tamis.propose.large_records import ComparedRecords
     from tamis.publication.bundle import publish
 
     handed = _handed(table, origin.get("beside", ()), binary)
@@ -227,7 +282,10 @@ def make(
             tell=say,
             handed=handed,
             register=register,
+            **({} if sample is None else {"sample": sample}),
         )
+        if isinstance(table, ComparedRecords):
+            origin = {**origin, "compared": table.to_dict()}
         say("looking closely at the choice", 0, 1)
         outcome = outcome.closer()
         analysis = analyse(outcome)
@@ -240,9 +298,7 @@ def make(
     return outcome, analysis
 
 
-def _handed(
-    table: Table | BinaryTable, folders: Iterable[str], binary: Any
-) -> EarlierReleases | None:
+def _handed(table: Rows, folders: Iterable[str], binary: Any) -> EarlierReleases | None:
     """What the releases in these folders told, each as published."""
     from tamis.attack.earlier_releases import EarlierReleases
     from tamis.publication.read_back import read_earlier
@@ -276,81 +332,23 @@ def draft_others(outcome: Outcome, first: Path, origin: Mapping[str, Any]) -> No
             tell_server(made=asked["out"])
 
 
-def release_large(asked: Request, options: EngineOptions, name: EngineName) -> None:
-    """Search on a sample, count all rows, publish, report."""
-    from tamis.publication.bundle import refuse_existing
-    from tamis.rows import running
-    from tamis.scale.search import consider_large
-    from tamis.scale.writing import publish_large
-
-    refuse_existing(asked.out, asked.force)
-    with running(options, name) as engine, progress(asked.watched) as say:
-        large = asked.source.open_large(engine)
-        if large.shape.roles.target is None:
-            raise InputError("a release needs a target; name it with --target")
-        if asked.watched:
-            print_large(large)
-        found = consider_large(
-            large, asked.settings, options.sample, ladders=asked.ladders, tell=say
-        )
-        say("writing and verifying", 0, 1)
-        origin = _large_origin(asked.source, name, options)
-        publish_large(found, asked.out, force=asked.force, origin=origin)
-    _print_large(found, asked.out, asked.as_json)
-
-
-def release_pairs(asked: Request, options: EngineOptions, name: EngineName) -> None:
-    """Find the columns to compare behind the engine, then release them as any records."""
-    from tamis.analyse import analyse
-    from tamis.flow import consider
-    from tamis.publication.bundle import publish, refuse_existing
-    from tamis.rows import running
-    from tamis.scale.records import compared_records
-
-    source, settings = asked.source, asked.settings
-    refuse_existing(asked.out, asked.force)
-    with running(options, name) as engine:
-        found = compared_records(
-            source.open_pairs(engine),
-            settings,
-            options.sample,
-            target=str(source.target),
-            sensitive=source.sensitive,
-            drop=source.drop,
-        )
-    if asked.watched:
-        console(stderr=True).print(found.words(), markup=False, soft_wrap=True)
-    records = replace(found.records, unit="people") if source.row_is_person else found.records
-    with progress(asked.watched) as say:
-        outcome = replace(
-            consider(records, settings, tell=say), left_out=found.left_out, engine=found.said(name)
-        )
-        say("looking closely at the choice", 0, 1)
-        outcome = outcome.closer()
-        analysis = analyse(outcome)
-        say("writing and verifying", 0, 1)
-        origin = _large_origin(source, name, options) | {"compared": found.to_dict()}
-        publish(outcome, asked.out, analysis=analysis, force=asked.force, origin=origin)
-    print_outcome(outcome, analysis, asked.out, asked.as_json)
-
-
-def _large_origin(source: TableSource, name: str, options: EngineOptions) -> dict[str, Any]:
+def _large_origin(source: TableSource, options: EngineOptions) -> dict[str, Any]:
     """What the table was; an address with a password is not kept."""
     shown = source.table.rpartition("@")[2] if "://" in source.table else source.table
     path = Path(shown.partition("::")[0])
     return {
         "name": path.name.split(".")[0],
         "path": shown,
-        "engine": name,
+        "engine": options.engine,
         "sample": options.sample,
     }
 
 
-def _print_large(found: LargeOutcome, out: Path, as_json: bool) -> None:
+def _print_large(outcome: Outcome, counted: AllRows, out: Path, as_json: bool) -> None:
     from tamis.publication.bundle import read_recipe, recipe_forms
     from tamis.verification.layout import NAME, read_json
 
-    release = found.outcome.release
+    release = outcome.release
     manifest = read_json(out / NAME)
     of_groups = [*manifest.get("diversity", []), *read_recipe(out)["diversity"]]
     if as_json:
@@ -363,19 +361,19 @@ def _print_large(found: LargeOutcome, out: Path, as_json: bool) -> None:
                 "forms": recipe_forms(release),
                 "diversity": of_groups,
                 "manifest": manifest,
-                "unlabelled": found.large.shape.unlabelled,
+                "unlabelled": counted.large.shape.unlabelled,
             }
         )
         return
-    _print_large_words(found, of_groups)
+    _print_large_words(outcome, counted, of_groups)
     print_places(out)
 
 
-def _print_large_words(found: LargeOutcome, of_groups: list[dict[str, Any]]) -> None:
+def _print_large_words(outcome: Outcome, found: AllRows, of_groups: list[dict[str, Any]]) -> None:
     """What was released, and what was counted on all rows or measured on the sample."""
     from tamis.stated import measured_words
 
-    say, chosen = console(), found.outcome.decision.chosen
+    say, chosen = console(), outcome.decision.chosen
     release = chosen.release
     say.print(
         f"Released: {plural(found.large.rows, 'row')} of "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -10,12 +11,12 @@ import pytest
 
 from tamis.errors import CannotMeet, InputError, TamisWarning
 from tamis.flow import Settings
+from tamis.propose.large_records import compared_records
 from tamis.read import read_binary
 from tamis.rows.pairs import class_totals, feature_totals
 from tamis.rows.sources import open_pairs
-from tamis.scale.records import compared_records
 
-SETTINGS = Settings(k=5)
+ASKED: dict[str, Any] = {"k": 5, "holdout": Settings().holdout, "seed": 0}
 
 
 def long_rows(rows: int = 600, features: int = 90, seed: int = 0) -> pl.DataFrame:
@@ -48,7 +49,7 @@ def rows_of(records, names):
 @pytest.mark.parametrize("sample", [200, 10_000])
 def test_all_entities_have_what_memory_says(engine, path, sample):
     pairs = open_pairs(engine, path, "item", "Item", "ill")
-    found = compared_records(pairs, SETTINGS, sample, target="ill")
+    found = compared_records(pairs, sample, **ASKED, target="ill")
     memory = read_binary(path, long=("item", "Item"), target="ill")
     names = found.records.features
     assert found.features == len(memory.features)
@@ -63,7 +64,7 @@ def test_all_entities_have_what_memory_says(engine, path, sample):
 def test_a_sensitive_feature_and_dropped_ones(engine, path):
     pairs = open_pairs(engine, path, "item", "Item", "ill")
     found = compared_records(
-        pairs, SETTINGS, 300, target="ill", sensitive="f03", drop=["f00", "f01"]
+        pairs, 300, **ASKED, target="ill", sensitive="f03", drop=["f00", "f01"]
     ).records
     memory = read_binary(path, long=("item", "Item"), target="ill").with_sensitive("f03")
     assert not {"f00", "f01", "f03"} & set(found.features)
@@ -84,7 +85,7 @@ def test_labels_in_a_table_of_their_own(engine, tmp_path):
         "ill",
         labels=str(tmp_path / "labels.csv"),
     )
-    found = compared_records(pairs, SETTINGS, 300, target="ill").records
+    found = compared_records(pairs, 300, **ASKED, target="ill").records
     assert found.rows == 600
 
 
@@ -108,6 +109,6 @@ def test_what_is_wrong_is_said(engine, path):
         open_pairs(engine, path, "nobody", "Item", "ill")
     pairs = open_pairs(engine, path, "item", "Item", "ill")
     with pytest.raises(CannotMeet, match="smaller --k"):
-        compared_records(pairs, Settings(k=500), 300, target="ill")
+        compared_records(pairs, 300, **(ASKED | {"k": 500}), target="ill")
     with pytest.raises(InputError, match="fewer than 5 entities have the sensitive 'rare'"):
-        compared_records(pairs, SETTINGS, 300, target="ill", sensitive="rare")
+        compared_records(pairs, 300, **ASKED, target="ill", sensitive="rare")

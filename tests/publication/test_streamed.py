@@ -16,12 +16,11 @@ import polars as pl
 import pytest
 
 from tamis.errors import CannotMeet, InputError
-from tamis.flow import Settings
+from tamis.flow import Outcome, Settings, consider
+from tamis.publication import streamed
+from tamis.publication.bundle import publish
 from tamis.rows.engines import DuckDB, Engine, Polars
 from tamis.rows.sources import open_large
-from tamis.scale import writing
-from tamis.scale.search import LargeOutcome, consider_large
-from tamis.scale.writing import publish_large
 from tamis.table import sort_by_content
 from tamis.verification.verify import verify
 from tests.long import daily
@@ -63,8 +62,8 @@ def released(
     engine = kind(folder / "scratch")
     try:
         large = open_large(engine, str(folder / "rows.parquet"), **(roles or ROLES))
-        found = consider_large(large, settings, 1000)
-        return publish_large(found, folder / "out", date="2026-01-01")
+        found = consider(large, settings, sample=1000)
+        return publish(found, folder / "out", date="2026-01-01")
     finally:
         engine.close()
 
@@ -162,12 +161,12 @@ def test_what_is_done_in_memory_only_is_refused(tmp_path, asked, words):
 
 
 def test_rows_that_get_lost_on_the_way_stop_the_release(tmp_path, monkeypatch):
-    whole = writing._shaped
+    whole = streamed._shaped
 
-    def short(found, shape, batches):
-        return (batch.head(-1) for batch in whole(found, shape, batches))
+    def short(found, batches):
+        return (batch.head(-1) for batch in whole(found, batches))
 
-    monkeypatch.setattr(writing, "_shaped", short)
+    monkeypatch.setattr(streamed, "_shaped", short)
     with pytest.raises(CannotMeet, match="2999 rows, but the manifest says 3000"):
         released(visits(), tmp_path / "a", Polars)
     assert not (tmp_path / "a" / "out").exists()
@@ -195,14 +194,14 @@ def session_lost(engine):
 @pytest.fixture(scope="module", params=[DuckDB, Polars], ids=["duckdb", "polars"])
 def considered(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[Path, LargeOutcome]]:
+) -> Iterator[tuple[Path, Outcome]]:
     """What was chosen of a table, before anything is written."""
     folder = tmp_path_factory.mktemp("faults")
     visits(800).write_parquet(folder / "rows.parquet")
     (folder / "scratch").mkdir()
     engine = request.param(folder / "scratch")
     large = open_large(engine, str(folder / "rows.parquet"), **ROLES)
-    yield folder, consider_large(large, SETTINGS, 600)
+    yield folder, consider(large, SETTINGS, sample=600)
     engine.close()
 
 
@@ -216,16 +215,17 @@ def considered(
 )
 def test_a_fault_while_rows_are_written_leaves_nothing(considered, monkeypatch, fault, words):
     folder, found = considered
-    whole, engine = writing._shaped, found.large.engine
+    assert found.all_rows is not None
+    whole, engine = streamed._shaped, found.all_rows.large.engine
 
     def stopping(*given):
         yield next(whole(*given)).head(10)
         fault(engine)
 
-    monkeypatch.setattr(writing, "_shaped", stopping)
+    monkeypatch.setattr(streamed, "_shaped", stopping)
     before = sorted(folder.iterdir())
     with pytest.raises(CannotMeet, match=words) as caught, engine.trouble():
-        publish_large(found, folder / "out")
+        publish(found, folder / "out")
     assert re.search("nothing was (published|left behind)", str(caught.value))
     assert "secret-cell" not in str(caught.value)
     assert sorted(folder.iterdir()) == before

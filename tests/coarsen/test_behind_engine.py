@@ -9,10 +9,11 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tamis.coarsen.behind_engine import coarse_column, with_coarse_columns
 from tamis.coarsen.ladder import Ladder
 from tamis.publication.manifest import stated
+from tamis.publication.streamed import stated_coarse
 from tamis.release import Coarsening
-from tamis.scale.coarse import coarse_column, with_coarse_columns
 
 DAYS = [date(2020, 1, 30) + timedelta(days=7 * i) for i in range(40)]
 COLUMNS: dict[str, tuple[pl.Series, dict[str, Any], int]] = {
@@ -61,7 +62,7 @@ def test_a_manifest_states_what_it_would_of_a_table_in_memory(engine, behind, ro
     for name, (_, how, level) in COLUMNS.items():
         form = Coarsening(how, level)
         found = coarse_column(large, name, form, 6)
-        assert found.stated() == stated(form, rows[name], 6, who)
+        assert stated_coarse(found) == stated(form, rows[name], 6, who)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,6 @@ import polars as pl
 
 from tamis.binary.records import BinaryTable, from_matrix
 from tamis.errors import CannotMeet, InputError, listed, plural
-from tamis.flow import Settings
 from tamis.learn.holdout import HoldOut
 from tamis.propose.containment import most_columns, screened
 from tamis.read.sparse import long_table
@@ -48,6 +47,8 @@ class ComparedRecords:
     """How many features there are in all."""
     sampled: int
     """The entities that the columns were found on."""
+    engine: str
+    """What counted all entities."""
 
     def words(self) -> str:
         """What was found, in one line."""
@@ -63,7 +64,7 @@ class ComparedRecords:
         """How many features are not compared, nor sensitive."""
         return self.features - len(self.records.features) - (self.records.sensitive is not None)
 
-    def said(self, engine: str) -> dict[str, Any]:
+    def said(self) -> dict[str, Any]:
         """What was sampled and what was counted on all rows, for a manifest."""
         rows = self.records.rows
         return {
@@ -75,7 +76,7 @@ class ComparedRecords:
             },
             "counted": {
                 "rows": rows,
-                "by": engine,
+                "by": self.engine,
                 "again_by": "memory",
                 "for": "what every row has of the compared columns",
             },
@@ -89,10 +90,12 @@ class ComparedRecords:
 
 def compared_records(
     pairs: Pairs,
-    settings: Settings,
     rows: int,
     *,
     target: str,
+    k: int,
+    holdout: float,
+    seed: int,
     sensitive: str | None = None,
     drop: Collection[str] = (),
 ) -> ComparedRecords:
@@ -101,11 +104,12 @@ def compared_records(
     Parameters
     ----------
     pairs : Pairs
-    settings : Settings
     rows : int
         About how many entities to sample.
     target : str
         The name of the label.
+    k, holdout, seed
+        As in `tamis.Settings`.
     sensitive : str, optional
         A feature that must stay hard to guess, and is never released.
     drop : collection of str
@@ -117,27 +121,25 @@ def compared_records(
         `CannotMeet` where no feature is common enough.
     """
     everybody = int(class_totals(pairs)[ROWS].sum())
-    values = {str(value): value for value in common_features(pairs, settings.k)[FEATURE]}
+    values = {str(value): value for value in common_features(pairs, k)[FEATURE]}
     common = [name for name in values if name not in set(drop)]
     secret = [] if sensitive in (None, target) else [str(sensitive)]
     if lacking := [name for name in secret if name not in common]:
-        raise InputError(f"fewer than {settings.k} entities have the sensitive {listed(lacking)}")
+        raise InputError(f"fewer than {k} entities have the sensitive {listed(lacking)}")
     if len(common) == len(secret):
-        raise CannotMeet(
-            f"no feature is one that {settings.k} entities have; ask for a smaller --k"
-        )
-    sample = _sample(pairs, settings, min(1.0, rows / everybody), target)
-    chosen = _chosen(sample, common, secret, settings, everybody)
+        raise CannotMeet(f"no feature is one that {k} entities have; ask for a smaller --k")
+    sample = _sample(pairs, min(1.0, rows / everybody), seed, target)
+    chosen = _chosen(sample, common, secret, (k, holdout, seed), everybody)
     wanted = {name: values[name] for name in (*chosen, *secret)}
     table = replace(_of_all(pairs, wanted, target, everybody), unlabelled=pairs.unlabelled)
     if secret:
         table = table.with_sensitive(secret[0])
     every = count_distinct(pairs.engine, pairs.pairs, [FEATURE])
-    return ComparedRecords(table, every, sample.rows)
+    return ComparedRecords(table, every, sample.rows, pairs.engine.name)
 
 
-def _sample(pairs: Pairs, settings: Settings, share: float, target: str) -> BinaryTable:
-    some, labels = sample_pairs(pairs, share, settings.seed, MOST_PAIRS)
+def _sample(pairs: Pairs, share: float, seed: int, target: str) -> BinaryTable:
+    some, labels = sample_pairs(pairs, share, seed, MOST_PAIRS)
     if labels[LABEL].n_unique() < 2:
         raise InputError("the label has only one value in the sample, so there is nothing to learn")
     return long_table(some, ENTITY, FEATURE, labels.rename({LABEL: target}), target)
@@ -147,20 +149,20 @@ def _chosen(
     sample: BinaryTable,
     common: Collection[str],
     secret: list[str],
-    settings: Settings,
+    asked: tuple[int, float, int],
     everybody: int,
 ) -> list[str]:
     """The names of the columns to compare; those that too few of all have are left out first."""
-    known = set(common)
+    (k, holdout, seed), known = asked, set(common)
     places = [i for i, name in enumerate(sample.features) if name in known]
     records = sample.select(places)
     if secret and secret[0] in records.features:
         records = records.with_sensitive(secret[0])
     assert records.labels is not None
-    split = HoldOut.of_records(records, settings.holdout, random_state=settings.seed)
-    k = max(2, -(-settings.k * sample.rows // everybody))
+    split = HoldOut.of_records(records, holdout, random_state=seed)
+    least = max(2, -(-k * sample.rows // everybody))
     most = min(most_columns(everybody), MOST_CHOSEN - len(secret))
-    return [records.features[c] for c in screened(records, split, k, settings.seed, most)]
+    return [records.features[c] for c in screened(records, split, least, seed, most)]
 
 
 def _of_all(pairs: Pairs, chosen: Mapping[str, Any], target: str, everybody: int) -> BinaryTable:

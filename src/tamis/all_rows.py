@@ -1,4 +1,4 @@
-"""Choose a release on a sample, and count on all rows what it promises.
+"""What all rows of a table behind an engine reach, of which a sample was searched.
 
 A release that falls short on all rows is passed over for the next best; where the best falls
 short, the search is also repeated for a larger k, and the best of all that hold is taken.
@@ -6,26 +6,31 @@ short, the search is also repeated for a larger k, and the best of all that hold
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from tamis.coarsen.behind_engine import (
+    CoarseColumn,
+    coarse_column,
+    with_coarse_columns,
+    with_labels,
+)
 from tamis.coarsen.ladder import Ladder
 from tamis.decide import Decision, Failure, decide
-from tamis.errors import CannotMeet, Progress, listed
+from tamis.errors import CannotMeet, listed
 from tamis.evaluate.scorecard import Row
-from tamis.flow import Outcome, Settings, consider
-from tamis.read.keys import refuse_open_person
 from tamis.release import Coarsening, Release
 from tamis.require.base import Requirements
 from tamis.require.k import KAnonymity
-from tamis.risk.large import cells_of, reached_beyond_k
-from tamis.rows.counts import smallest
+from tamis.risk.behind_engine import cells_of, reached_beyond_k
+from tamis.rows import other_engine
+from tamis.rows.counts import ReleasedRows, smallest
 from tamis.rows.engines import Frame
 from tamis.rows.large_table import LargeTable, Sample, sampled
 from tamis.rows.memory_only import RELEASING, methods_on_engines, refuse_memory_only
-from tamis.scale.coarse import CoarseColumn, coarse_column, with_coarse_columns, with_labels
+from tamis.settings import Settings
 from tamis.table import Table
 
 TRIES = 4
@@ -36,14 +41,12 @@ Known = frozenset[tuple[str, str]]
 
 
 @dataclass(frozen=True, eq=False)
-class LargeOutcome:
-    """What was chosen on a sample, and what all rows reach."""
+class AllRows:
+    """All rows of the table of which a sample was searched, and what the choice reaches on them."""
 
     large: LargeTable
     """With the columns that are released in a coarser form in that form."""
     sample: Sample
-    outcome: Outcome
-    """On the sample; its settings are those asked for."""
     k_of_sample: int
     """What was asked of groups in the sample, so that all rows keep the k that was asked for."""
     promise: KAnonymity
@@ -55,21 +58,43 @@ class LargeOutcome:
     beyond_k: Mapping[str, Any]
     """What all rows reach of l, t and whatever else was asked of groups."""
 
-    @property
-    def columns(self) -> list[str]:
-        """The names of the released columns, in the order of the file: the target last."""
-        release = self.outcome.decision.chosen.release
-        return [*sorted(release.features), release.table.target]
+    def released(self, release: Release) -> ReleasedRows:
+        """The rows to release, as the engine has them."""
+        large, names = self.large, written_columns(release)
+        columns = dict(zip(names, large.columns(names)))
+        return ReleasedRows(large.engine, large.frame, columns, names[-1], large.who)
+
+    def said(self) -> dict[str, Any]:
+        """What was sampled, and what was counted on all rows, for a manifest."""
+        rows, writer = self.large.rows, self.large.engine.name
+        return {
+            "sampled": {
+                "rows": self.sample.table.rows,
+                "of": rows,
+                "by": self.sample.by,
+                "for": "the search, the choice and every figure about models",
+            },
+            "counted": {
+                "rows": rows,
+                "by": writer,
+                "again_by": other_engine(writer),
+                "for": "promises and exposure",
+            },
+        }
 
 
-def consider_large(
+def written_columns(release: Release) -> list[str]:
+    """The names of the released columns, in the order of the file: the target last."""
+    return [*sorted(release.features), release.table.target]
+
+
+def choose_on_all_rows(
     large: LargeTable,
     settings: Settings,
     rows: int,
-    *,
-    ladders: Mapping[str, Ladder] | None = None,
-    tell: Progress | None = None,
-) -> LargeOutcome:
+    ladders: Mapping[str, Ladder],
+    search: Callable[[Table, Settings], Decision],
+) -> tuple[Decision, AllRows]:
     """Choose a release on a sample, and count its promises on all rows.
 
     Parameters
@@ -79,42 +104,39 @@ def consider_large(
     settings : Settings
     rows : int
         About how many rows to sample.
-    ladders : mapping of column to Ladder, optional
-        Coarser forms that a column may be released in; of other columns they are learnt.
-    tell : callable, optional
-        Called with what is being done.
+    ladders : mapping of column to Ladder
+        Coarser forms that people wrote, which may name any value.
+    search : callable
+        Chooses a release of a sample, by settings for it.
 
     Returns
     -------
-    LargeOutcome
+    Decision, AllRows
         `CannotMeet` where no release reaches on all rows what is asked for.
     """
-    settings = _where_the_rows_are(settings)
-    refuse_open_person(large)
     sample = sampled(large, rows, settings.seed)
-    crowds = Crowds(large, settings.requirements, ladders or {})
+    crowds = Crowds(large, settings.requirements, ladders)
     k, best, asked = sample.k_for(settings.k), None, _of_sample(settings, sample)
     for time in range(TRIES):
         try:
-            found = _searched(sample.table, replace(asked, k=k), ladders, tell)
+            found = _searched(sample.table, replace(asked, k=k), search)
         except CannotMeet:
             if time == 0:
                 raise
             break
-        if tell is not None:
-            tell("counting all rows", 0, 1)
-        kept = _kept(found, crowds, settings)
-        if kept is not None and (best is None or _value(kept) > _value(best[0].decision)):
-            best = replace(found, settings=settings, decision=kept), k
-        if kept is not None and kept.chosen is found.decision.chosen:
+        kept = _kept(sample.table, found, crowds, settings)
+        if kept is not None and (best is None or _value(kept) > _value(best[0])):
+            best = kept, k
+        if kept is not None and kept.chosen is found.chosen:
             break  # a larger k allows no more than this one
         k *= 2
     if best is None:
         raise _nothing_holds(sample, large, crowds)
-    return _settled(*best, sample, crowds)
+    decision, k = best
+    return decision, crowds.all_rows(decision.chosen.release, sample, k)
 
 
-def _where_the_rows_are(settings: Settings) -> Settings:
+def where_the_rows_are(settings: Settings) -> Settings:
     """The settings without methods that work in memory; an error where one was asked for."""
     refuse_memory_only({name: getattr(settings, name, None) for name in RELEASING}, RELEASING)
     return replace(settings, methods=methods_on_engines(settings.proposing))
@@ -128,34 +150,32 @@ def _of_sample(settings: Settings, sample: Sample) -> Settings:
 
 
 def _searched(
-    sample: Table, asked: Settings, ladders: Mapping[str, Ladder] | None, tell: Progress | None
-) -> Outcome:
+    sample: Table, asked: Settings, search: Callable[[Table, Settings], Decision]
+) -> Decision:
     """The choice on a sample: by all that is asked for, or by k alone where nothing keeps it all.
 
     Small groups are seldom diverse; whether a release keeps the rest is counted on all rows.
     """
     try:
-        return consider(sample, asked, ladders=ladders, tell=tell)
+        return search(sample, asked)
     except CannotMeet:
         if not asked.requirements.beyond_k:
             raise
         rest: dict[str, Any] = {each.name: None for each in asked.requirements.beyond_k}
-        alone = replace(asked, **rest)
-        return consider(sample, alone, ladders=ladders, tell=tell)
+        return search(sample, replace(asked, **rest))
 
 
-def _kept(found: Outcome, crowds: Crowds, settings: Settings) -> Decision | None:
+def _kept(sample: Table, decision: Decision, crowds: Crowds, settings: Settings) -> Decision | None:
     """The choice among the releases that keep on all rows what is asked; none where none does."""
     failing: dict[str, tuple[Failure, ...]] = {}
-    decision = found.decision
-    while lacks := _lacks(found.table, decision.chosen.release, crowds):
+    while lacks := _lacks(sample, decision.chosen.release, crowds):
         failing[decision.chosen.release.name] = (lacks,)
         if settings.take is not None:
             return None
         try:
             decision = decide(
                 decision.scorecard,
-                found.settings.limits,
+                settings.limits,
                 settings.weights,
                 by=settings.choose,
                 caution=settings.caution,
@@ -184,14 +204,6 @@ def _value(decision: Decision) -> float:
     row: Row = decision.chosen
     kept, told = (row.value_for_choice(name) or 0.0 for name in ("kept", "told"))
     return kept - decision.caution * told
-
-
-def _settled(best: Outcome, k: int, sample: Sample, crowds: Crowds) -> LargeOutcome:
-    release = best.decision.chosen.release
-    coarse = {name: crowds.column(name, form) for name, form in release.forms.items()}
-    large = with_coarse_columns(crowds.large, coarse.values())
-    promise, measured = crowds.promise(release), crowds.reached(release)
-    return LargeOutcome(large, sample, best, k, promise, measured, coarse, crowds.beyond_k(release))
 
 
 def _nothing_holds(sample: Sample, large: LargeTable, crowds: Crowds) -> CannotMeet:
@@ -235,6 +247,13 @@ class Crowds:
     def k(self) -> int:
         """How many must be alike."""
         return self.asked.k
+
+    def all_rows(self, release: Release, sample: Sample, k: int) -> AllRows:
+        """What is known of all rows once a release is chosen; `k` is that of the sample."""
+        coarse = {name: self.column(name, form) for name, form in release.forms.items()}
+        large = with_coarse_columns(self.large, coarse.values())
+        promise, measured = self.promise(release), self.reached(release)
+        return AllRows(large, sample, k, promise, measured, coarse, self.beyond_k(release))
 
     def promise(self, release: Release) -> KAnonymity:
         """What is promised about all rows."""

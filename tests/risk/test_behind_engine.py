@@ -11,19 +11,18 @@ import polars as pl
 import pytest
 
 from tamis.errors import CannotMeet
-from tamis.flow import Settings
+from tamis.flow import Settings, consider
 from tamis.people import People
+from tamis.publication.bundle import publish
 from tamis.require import requirements
 from tamis.require.diversity import DiversityKind
+from tamis.risk.behind_engine import reached_beyond_k
 from tamis.risk.grouping import grouped
-from tamis.risk.large import reached_beyond_k
 from tamis.rows.counts import count_cells
-from tamis.rows.engines import DuckDB, Polars
-from tamis.scale.search import consider_large
-from tamis.scale.writing import publish_large
 from tamis.table import Roles, Table
 from tamis.verification.verify import verify
 from tests.long import daily
+from tests.quick_look import no_trees
 from tests.require.plain import counts_of
 
 KINDS: tuple[DiversityKind, ...] = ("distinct", "entropy", "recursive")
@@ -88,12 +87,13 @@ ROLES: dict[str, Any] = {"target": "ill", "quasi": ("age", "place")}
     [("pay", {"l": 2}), ("ill", {"t": 0.45, "max_average_risk": 0.02})],
     ids=["kept from everybody", "the target"],
 )
-@pytest.mark.parametrize("engine", [DuckDB], indirect=True)
+@pytest.mark.parametrize("engine", ["duckdb"], indirect=True)
 def test_what_is_asked_is_kept_on_all_rows_and_verified(engine, behind, tmp_path, secret, asked):
     settings = Settings(methods={"breach": {}}, attackers=("nb",), allow_useless=True, **asked)
     large = behind(engine, visits(), sensitive=secret, **ROLES)
-    found = consider_large(large, settings, 800)
-    out = publish_large(found, tmp_path / "out", date="2026-01-01")
+    found = consider(large, settings, sample=800)
+    with no_trees():
+        out = publish(found, tmp_path / "out", date="2026-01-01")
     said = json.loads((out / "manifest.json").read_text())
     kept = json.loads((out / "private" / "recipe.json").read_text())["diversity"]
     entries = said.get("diversity", []) + kept
@@ -111,18 +111,18 @@ def test_what_is_asked_is_kept_on_all_rows_and_verified(engine, behind, tmp_path
     verify(out, engine="polars")
 
 
-@pytest.mark.parametrize("engine", [Polars], indirect=True)
+@pytest.mark.parametrize("engine", ["polars"], indirect=True)
 def test_what_no_release_keeps_is_refused(engine, behind):
     frame = visits(300).with_columns(pay=pl.lit(1.0))
     large = behind(engine, frame, sensitive="pay", **ROLES)
     asked = Settings(k=2, l=2, methods={"breach": {}}, attackers=("nb",), allow_useless=True)
     with pytest.raises(CannotMeet, match="l = 2"):
-        consider_large(large, asked, 200)
+        consider(large, asked, sample=200)
 
 
 def test_recipes_of_tables_in_memory_state_the_same(engine, behind):
     """What is stated of groups has the words and the form of `tamis.verification.secret_groups`."""
-    from tamis.scale.writing import stated_groups
+    from tamis.publication.streamed import stated_groups
     from tamis.verification.secret_groups import measured_entry, numbered_secrets
 
     frame = people()

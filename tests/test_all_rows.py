@@ -6,13 +6,12 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tamis.all_rows import Crowds
 from tamis.coarsen.ladder import Ladder
-from tamis.errors import CannotMeet
-from tamis.flow import Settings
+from tamis.errors import CannotMeet, InputError
+from tamis.flow import Settings, consider
 from tamis.release import Coarsening, Recipe, Release, released
 from tamis.require import requirements
-from tamis.rows.engines import DuckDB, Polars
-from tamis.scale.search import Crowds, consider_large
 from tamis.table import Roles, Table
 from tests.long import daily
 
@@ -97,40 +96,44 @@ SETTINGS = Settings(k=60, methods={"front": {}, "coarsen": {}}, attackers=("nb",
 AGES = {"target": "ill", "sensitive": "hiv", "quasi": ("age",)}
 
 
-@pytest.mark.parametrize("engine", [DuckDB], indirect=True)
+@pytest.mark.parametrize("engine", ["duckdb"], indirect=True)
 def test_bands_of_ages_keep_k_where_ages_do_not(engine, behind):
     frame = teaching(4000)
-    found = consider_large(behind(engine, frame, **AGES), SETTINGS, 3000)
+    outcome = consider(behind(engine, frame, **AGES), SETTINGS, sample=3000)
+    found = outcome.all_rows
+    assert found is not None
     assert "age" in found.coarse
     labels = found.coarse["age"].ladder.apply(frame["age"], found.coarse["age"].form.level)
     assert found.measured == labels.value_counts()["count"].min()
     assert found.measured >= 60
 
 
-@pytest.mark.parametrize("engine", [Polars], indirect=True)
+@pytest.mark.parametrize("engine", ["polars"], indirect=True)
 def test_one_more_person_of_a_rare_age_is_never_released_alone(engine, behind):
     """The oldest of all is in no sample; their band must have k people on all rows."""
     old = teaching(1).with_columns(age=pl.lit(119, dtype=pl.Int64))
     frame = pl.concat([teaching(4000), old])
-    found = consider_large(behind(engine, frame, **AGES), SETTINGS, 3000)
+    outcome = consider(behind(engine, frame, **AGES), SETTINGS, sample=3000)
+    found = outcome.all_rows
+    assert found is not None
     released_ages = frame["age"]
     if "age" in found.coarse:
         form = found.coarse["age"]
         released_ages = form.ladder.apply(released_ages, form.form.level)
-    if "age" in found.columns:
+    if "age" in outcome.release.features:
         assert min(released_ages.value_counts()["count"].to_list()) >= 60
     assert found.measured >= 60
 
 
-@pytest.mark.parametrize("engine", [Polars], indirect=True)
+@pytest.mark.parametrize("engine", ["polars"], indirect=True)
 def test_what_no_release_keeps_is_refused(engine, behind):
     settings = Settings(k=400, methods={"breach": {}}, attackers=("nb",), allow_useless=True)
     frame = teaching(500).with_columns(dose=pl.Series(range(500)))
     with pytest.raises(CannotMeet, match=r"k = 400|too few"):
-        consider_large(
+        consider(
             behind(engine, frame, target="ill", quasi=("age", "dose"), sensitive="hiv"),
             settings,
-            400,
+            sample=400,
         )
 
 
@@ -152,10 +155,27 @@ def test_neither_the_order_nor_the_names_of_people_change_a_figure(engine, behin
     other = frame.with_columns(who=names[frame["who"].to_numpy()])[rng.permutation(rows)]
     settings = Settings(k=3, methods={"coarsen": {}}, attackers=("nb",), allow_useless=True)
     found = [
-        consider_large(behind(engine, each, **ROLES, identifier=("who",)), settings, 400)
+        consider(behind(engine, each, **ROLES, identifier=("who",)), settings, sample=400)
         for each in (frame, other)
     ]
-    one, two = ([row.figures for row in each.outcome.decision.ranked] for each in found)
+    one, two = ([row.figures for row in each.decision.ranked] for each in found)
     assert one == two
-    assert found[0].sample.table.rows < rows
-    assert found[0].measured == found[1].measured
+    first, second = (each.all_rows for each in found)
+    assert first is not None
+    assert second is not None
+    assert first.sample.table.rows < rows
+    assert first.measured == second.measured
+
+
+@pytest.mark.parametrize("engine", ["polars"], indirect=True)
+def test_another_release_of_the_comparison_was_not_counted_on_all_rows(engine, behind):
+    outcome = consider(behind(engine, teaching(800), **AGES), SETTINGS, sample=600)
+    with pytest.raises(InputError, match="--choose-release"):
+        outcome.taking(outcome.decision.scorecard.baseline.release.name)
+
+
+@pytest.mark.parametrize("engine", ["polars"], indirect=True)
+def test_a_register_cannot_be_counted_behind_an_engine(engine, behind):
+    large = behind(engine, small(), **ROLES)
+    with pytest.raises(InputError, match="--population needs the table in memory"):
+        consider(large, SETTINGS, register=Table(small()))

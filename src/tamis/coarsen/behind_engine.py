@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import narwhals as nw
 import polars as pl
@@ -16,7 +16,6 @@ import polars as pl
 from tamis.coarsen.intervals import Cuts
 from tamis.coarsen.ladder import Ladder
 from tamis.coarsen.value_groups import CommonValues, ValueGroups, listed_text, plain_text
-from tamis.publication.manifest import stated_of
 from tamis.release import Coarsening
 from tamis.rows.counts import ROWS, count_cells
 from tamis.rows.engines import Frame
@@ -43,10 +42,6 @@ class CoarseColumn:
     @property
     def ladder(self) -> Ladder:
         return Ladder.from_dict(self.name, self.form.ladder)
-
-    def stated(self) -> dict[str, Any]:
-        """The form as a manifest states it."""
-        return stated_of(self.ladder, self.form.level, lambda: self.named)
 
 
 class _Piece(NamedTuple):

@@ -1,0 +1,281 @@
+"""A release of all rows behind an engine: streamed, and stated as it was counted there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from secrets import token_hex
+from typing import IO, Any
+
+import numpy as np
+import polars as pl
+
+from tamis.all_rows import AllRows, written_columns
+from tamis.analyse import Analysis
+from tamis.coarsen.behind_engine import CoarseColumn, plain_kind
+from tamis.errors import InputError
+from tamis.flow import Outcome
+from tamis.publication.bundle import recipe, write_private, write_shared
+from tamis.publication.manifest import Bound, ReleaseFile, manifest, stated_of, with_bounds
+from tamis.publication.report import summarise
+from tamis.require.counts import ClassCounts
+from tamis.rows import EngineOptions, estimated_bytes, free_memory, other_engine
+from tamis.rows.counts import count_cells
+from tamis.rows.large_table import HASH, LargeTable, content_text
+from tamis.settings import Settings
+from tamis.table_file import Format, write_parts
+from tamis.unique_counts import ExposureFacts
+from tamis.verification.claims import not_promised
+from tamis.verification.layout import HEADERS, PEOPLE, PRIVATE, RELEASE, SECRETS
+from tamis.verification.secret_groups import numbered_secrets
+from tamis.verification.verify import verify
+
+PERSON, KEY = "person", "key"
+_DIGITS = 14
+"""Hex digits of a hash that number a person."""
+
+
+def write_streamed(
+    outcome: Outcome,
+    counted: AllRows,
+    analysis: Analysis,
+    draft: Path,
+    date: str,
+    origin: dict[str, Any],
+) -> None:
+    """Write the chosen release of all rows, its manifest and its reports, into a draft.
+
+    The manifest is of all rows; most figures in the reports are of the sample.
+    """
+    found = Streamed.of(outcome, counted)
+    file, private = draft / RELEASE[found.format], draft / PRIVATE
+    private.mkdir(mode=0o700)
+    _write_rows(found, file, private)
+    content = _manifest(found, analysis, file, date)
+    risks, diverse = stated_groups(
+        outcome.settings,
+        counted.large,
+        sorted(counted.promise.columns),
+        counted.measured,
+        dict(counted.beyond_k),
+    )
+    public = counted.large.shape.sensitive == counted.large.shape.target
+    if stated := [*risks, *(diverse if public else ())]:
+        content["diversity"] = stated
+    summary = summarise(outcome, analysis, content, origin, [] if public else diverse)
+    write_shared(draft, content, summary)
+    write_private(private, outcome, summary, recipe(outcome, draft, origin, date, diverse))
+
+
+def verify_streamed(counted: AllRows, draft: Path) -> None:
+    """Count the rows of a draft by another engine, and in memory too where they fit."""
+    engine = counted.large.engine
+    again = EngineOptions(other_engine(engine.name), scratch=str(engine.scratch))
+    content = verify(draft, engine=again).manifest
+    free = free_memory()
+    if free is None or estimated_bytes(str(draft / content["file"]["name"])) <= free / 2:
+        verify(draft, engine="memory")  # by code that shares nothing with engines
+
+
+@dataclass(frozen=True, eq=False)
+class Streamed:
+    """A release of all rows, and what the columns of its file are."""
+
+    outcome: Outcome
+    rows: AllRows
+    format: Format
+    names: list[str]
+    """The released columns in the order of the file, the target last; bounds are not among them."""
+    frame: pl.DataFrame
+    """The columns of the file and their types, without rows."""
+    bounds: Mapping[str, Bound]
+    """Those that hold ends of the intervals of another column."""
+
+    @classmethod
+    def of(cls, outcome: Outcome, rows: AllRows) -> Streamed:
+        """The columns by name, bounds after their column in parquet, the target last."""
+        format, names = _dense_format(outcome.settings), written_columns(outcome.release)
+        schema = rows.large.shape.frame.schema
+        labels = [
+            rows.coarse[name].labels.alias(name)
+            if name in rows.coarse
+            else pl.Series(name, dtype=plain_kind(schema[name]))
+            for name in names
+        ]
+        most = max(map(len, labels))
+        every = pl.DataFrame([each.extend_constant(None, most - len(each)) for each in labels])
+        forms = outcome.release.forms if format == "parquet" else {}
+        frame, bounds = with_bounds(every, forms)
+        return cls(outcome, rows, format, names, frame.clear(), bounds)
+
+    @property
+    def large(self) -> LargeTable:
+        return self.rows.large
+
+
+def _dense_format(settings: Settings) -> Format:
+    format = settings.format
+    if format not in ("csv", "parquet"):
+        raise InputError(
+            f"a table beyond memory is written as csv or parquet, got {format!r}; give "
+            "--output-format csv"
+        )
+    return format
+
+
+def _write_rows(found: Streamed, file: Path, private: Path) -> None:
+    """Stream the rows in the order of their content, as `table.content_order` has it.
+
+    Engines sort on disk what does not fit into memory.
+    """
+    large = found.large
+    rows, columns, last = large.frame, large.columns(found.names), []
+    secret = _private_secret(found)
+    if large.who:
+        whose = rows.with_columns(content_text(rows, large.who).alias(KEY))
+        # A salt that nobody keeps: with a known one, the numbers could be traced to identifiers.
+        rows = large.engine.with_hash(whose, KEY, token_hex(16)).rename({HASH: PERSON})
+        last = [PERSON]
+    last += secret
+    wanted = rows.select(*columns, *last).sort(*columns, *last, nulls_last=False)
+    batches = large.engine.batches(wanted)
+    with ExitStack() as files:
+        if large.who:
+            people = files.enter_context(_numbers_file(private / PEOPLE))
+            batches = _beside(batches, people, lambda batch: _person_numbers(batch[PERSON]))
+        if secret:
+            secrets = files.enter_context(_numbers_file(private / SECRETS))
+            number = _secret_numbers(large, secret[0])
+            batches = _beside(batches, secrets, lambda batch: number(batch[secret[0]]))
+        write_parts(_shaped(found, batches), file, found.format)
+
+
+def _private_secret(found: Streamed) -> list[str]:
+    """The sensitive column, where something was asked about it and it is not the target."""
+    shape, asked = found.large.shape, found.outcome.settings.requirements
+    hidden = asked.of_secrets and shape.sensitive != shape.target
+    return found.large.columns([str(shape.sensitive)]) if hidden else []
+
+
+@contextmanager
+def _numbers_file(path: Path) -> Iterator[IO[str]]:
+    with path.open("w", encoding="ascii") as file:
+        file.write(f"{HEADERS[path.name]}\n")
+        yield file
+
+
+def _beside(
+    batches: Iterator[pl.DataFrame],
+    file: IO[str],
+    numbers: Callable[[pl.DataFrame], Iterable[int]],
+) -> Iterator[pl.DataFrame]:
+    """The batches, while a number of each row goes to a file of its own."""
+    for batch in batches:
+        file.writelines(f"{number}\n" for number in numbers(batch))
+        yield batch
+
+
+def _person_numbers(hashes: pl.Series) -> Iterator[int]:
+    return (int(text[:_DIGITS], 16) for text in hashes)
+
+
+def _secret_numbers(large: LargeTable, column: str) -> Callable[[pl.Series], pl.Series]:
+    """What numbers sensitive values as `numbered_secrets` does, given all of them."""
+    counted = large.engine.small(count_cells(large.frame, [column]))[column]
+    values = counted.drop_nulls()
+    ranks = pl.DataFrame({column: values, "number": numbered_secrets(values)})
+
+    def numbers(cells: pl.Series) -> pl.Series:
+        here = cells.to_frame(column)
+        joined = here.join(ranks, on=column, how="left", maintain_order="left")
+        return joined["number"].fill_null(0)
+
+    return numbers
+
+
+def _shaped(found: Streamed, batches: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """Batches with the real names and types of the columns, bounds beside them, and no hash."""
+    place = dict(zip(found.names, found.large.columns(found.names)))
+    for batch in batches:
+        ends = {
+            name: found.rows.coarse[name].ladder.bounds(batch[place[name]], coarse.form.level)
+            for name, coarse in found.rows.coarse.items()
+        }
+        yield pl.DataFrame(
+            [
+                (
+                    ends[bound.of][bound.end]
+                    if (bound := found.bounds.get(name))
+                    else batch[place[name]]
+                )
+                .cast(kind)
+                .alias(name)
+                for name, kind in found.frame.schema.items()
+            ]
+        )
+
+
+def stated_groups(
+    settings: Settings, large: LargeTable, known: list[str], k: int, found: dict[str, Any]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """What is stated of groups: of their risk, and of the sensitive column.
+
+    The smallest group has k people; `found` is from `reached_beyond_k`.
+    """
+    secret, unit = str(large.shape.sensitive), large.shape.unit
+    numeric = large.shape.frame.schema[secret].is_numeric()
+    asked = settings.requirements.about(known, secret, number=numeric)
+    figures = {**found, **asked.of_sizes.reached(ClassCounts(np.array([k])))}
+    public = "private" if large.who else "file"
+    recount = public if secret == large.shape.target else "private"
+    risks, of_secret = (
+        [{**each.to_dict(unit), "measured": figures[each.name], "recount": of} for each in some]
+        for some, of in ((asked.of_risks, public), (asked.about_secrets, recount))
+    )
+    return risks, of_secret
+
+
+def _manifest(found: Streamed, analysis: Analysis, file: Path, date: str) -> dict[str, Any]:
+    """The manifest, in which all rows are counted."""
+    outcome, counted, large = found.outcome, found.rows, found.large
+    released = counted.released(outcome.release)
+    coarser = {name: stated_coarse(column) for name, column in counted.coarse.items()}
+    written = ReleaseFile(
+        file, found.format, found.frame, found.bounds, coarser, streamed=large.rows
+    )
+    content = manifest(
+        outcome.decision.chosen,
+        written,
+        analysis,
+        measured=[counted.measured],
+        not_promised=_not_promised(found, analysis.exposure),
+        date=date,
+    )
+    content["promises"] = [
+        {**counted.promise.to_dict(large.shape.unit), "measured": counted.measured}
+        | {
+            "rows_measured": released.reached(counted.promise.columns, in_people=False),
+            "recount": "private" if large.who else "file",
+        }
+    ]
+    content["engine"] = dict(outcome.engine or {})
+    return content
+
+
+def stated_coarse(column: CoarseColumn) -> dict[str, Any]:
+    """The form of a column as a manifest states it."""
+    return stated_of(column.ladder, column.form.level, lambda: column.named)
+
+
+def _not_promised(found: Streamed, exposure: ExposureFacts | None) -> list[str]:
+    outcome = found.outcome
+    assert exposure is not None
+    return not_promised(
+        [found.rows.promise.to_dict(outcome.table.unit)],
+        outcome.table.unit,
+        alone=(exposure["everything"]["k"] or 0) < outcome.settings.k,
+        sensitive_released=outcome.table.sensitive == outcome.table.target,
+        several=bool(found.large.who),
+    )
