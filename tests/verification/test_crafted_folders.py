@@ -24,6 +24,7 @@ from tamis.errors import CannotMeet
 from tamis.flow import Outcome, Settings, consider
 from tamis.publication.bundle import publish
 from tamis.table_file import ROW_GROUP, _long, _svm, csv_lines, read_cells
+from tamis.verification.form import wrong_groups_of_values
 from tamis.verification.layout import RELEASE, digest, json_bytes, write_json
 from tests.quick_look import no_trees
 from tests.read.made_columns import family_names
@@ -225,6 +226,37 @@ def test_figures_that_nobody_can_count_are_not_repeated(copied):
     assert not any("1.0" in words for words in (*found.claims, *found.alone))
     assert any("what was held back, how much models learnt" in w for w in found.not_checked)
     assert any("the words of report.html" in words for words in found.not_checked)
+
+
+@pytest.mark.parametrize("part", ["value", "low", "high"])
+def test_a_figure_with_digits_that_say_nothing(copied, part: str):
+    folder = copied("csv")
+    entries = json.loads((folder / "manifest.json").read_text())["measured"]
+    place = next(i for i, entry in enumerate(entries) if entry.get(part) is not None)
+    edited(folder, lambda m: m["measured"][place].update({part: 0.7304918273}))
+    refused(folder, "manifest", "is stated with more digits than its interval supports")
+
+
+def grouped(groups: dict[str, list[str]], stated: bool = False) -> Manifest:
+    """A manifest of one column of jobs in groups."""
+    return {"columns": [{"name": "job", "stated": stated, "coarser": {"groups": groups}}]}
+
+
+def test_every_group_that_a_manifest_names_has_rows():
+    """Another could name somebody who is left out."""
+    groups = {"law": ["judge"], "rest": []}
+    assert wrong_groups_of_values({"job": ["law", "rest"]}, grouped(groups)) == ""
+    more = grouped({**groups, "Anna Schmidt": ["astronaut"]})
+    words = "the manifest names a group of column 'job' that no row has"
+    assert wrong_groups_of_values({"job": ["law", "rest"]}, more) == words
+
+
+def test_a_value_behind_a_label_is_nobodys_address():
+    groups = {"law": ["judge", "anna@example.org"], "rest": ["cook", "baker"]}
+    found = wrong_groups_of_values({"job": ["law", "rest"]}, grouped(groups))
+    assert "names in column 'job' looks like e-mail addresses" in found
+    assert "anna" not in found
+    assert wrong_groups_of_values({"job": ["law", "rest"]}, grouped(groups, stated=True)) == ""
 
 
 def test_a_made_up_budget_is_the_publishers_word(copied):

@@ -45,7 +45,9 @@ from tamis.table_file import raw_parts
 from tamis.verification.checks import Counts, target_column
 from tamis.verification.form import (
     BOUNDS,
+    label_columns,
     with_types,
+    wrong_groups_of_values,
     wrong_ladders,
     wrong_parts,
     wrong_rows,
@@ -80,6 +82,8 @@ class RowsBehindEngine:
         self.frame: Frame | None = None
         self.looks: dict[str, str] = {}
         """Columns that look like identifiers by their values, and what they look like."""
+        self.labels: dict[str, set[str]] = {name: set() for name in label_columns(content)}
+        """The labels that the parts had."""
 
     def wrong_schema(self) -> str:
         """What does not fit the manifest; parts that do are put before the engine."""
@@ -105,10 +109,10 @@ class RowsBehindEngine:
         return ""
 
     def wrong_ladders(self) -> str:
-        """Each part was looked at when it was read."""
-        return ""
+        """Each part was looked at when it was read; what is left are labels that no part had."""
+        return "" if self.frame is None else wrong_groups_of_values(self.labels, self.content)
 
-    outside_bounds = wrong_ladders
+    outside_bounds = wrong_codes
 
     def recount_presence(self) -> Recounted:
         raise CannotMeet("who is present is counted in memory only; pass --engine memory")
@@ -190,6 +194,8 @@ class RowsBehindEngine:
             if wrong := wrong_schema(raw, self.content) or self._wrong_cells(frame):
                 raise CannotMeet(wrong)
             self._look_at(frame)
+            for name, labels in self.labels.items():
+                labels.update(frame[name].drop_nulls().unique().to_list())
             columns = [s.alias(f"c{i}") for i, s in enumerate(frame.get_columns())]
             for numbers in beside:
                 columns.append(numbers.of_next(frame.height).alias(f"c{len(columns)}"))

@@ -15,7 +15,7 @@ right of all parts of a file is right of the file, so that one of any size can b
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -28,6 +28,7 @@ import polars as pl
 from tamis.errors import InputError, listed
 from tamis.files import open_plain_file, scratch_folder
 from tamis.formulas import safe, safe_names, undone, unguarded
+from tamis.read.identifiers import content_of
 from tamis.statistical_file import texts_of
 from tamis.table import ColumnText, Dictionary, bare, kind_of, one_form
 from tamis.table_file import MOMENT, classes_of, csv_lines, write_parts, write_release
@@ -479,6 +480,33 @@ def wrong_ladders(frame: pl.DataFrame, content: dict[str, Any]) -> str:
         of, end = column["of"], column["role"].removesuffix(" bound")
         if wrong_bounds(frame[of], frame[column["name"]], end, ladders[of]):
             return f"column {column['name']!r} does not hold the bounds that {of!r} has"
+    return ""
+
+
+def label_columns(content: dict[str, Any]) -> dict[str, dict[str, list[str]]]:
+    """The columns of grouped values, with the values that the manifest names behind each label."""
+    return {
+        column["name"]: column["coarser"]["groups"]
+        for column in content["columns"]
+        if "groups" in column.get("coarser", ())
+    }
+
+
+def wrong_groups_of_values(labels: Mapping[str, Collection[str]], content: dict[str, Any]) -> str:
+    """What a manifest names behind labels besides what rows have.
+
+    `labels` has those of all rows, by column. A group of its own could name somebody who is left
+    out, and a value behind a label somebody's address.
+    """
+    stated = {column["name"] for column in content["columns"] if column["stated"]}
+    for name, groups in label_columns(content).items():
+        if not set(groups) <= set(labels[name]):
+            return f"the manifest names a group of column {name!r} that no row has"
+        named = pl.Series(
+            [value for values in groups.values() for value in values], dtype=pl.String
+        )
+        if name not in stated and (found := content_of(named)):
+            return f"a value that the manifest names in column {name!r} looks like {found.words}"
     return ""
 
 

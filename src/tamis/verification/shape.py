@@ -12,6 +12,7 @@ synthetic ones no people, columns are in the order of their names, and nothing i
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from math import floor, log10
 from typing import Any
 
 from tamis.catalogue.measures import MEASURES
@@ -418,6 +419,9 @@ def _of_lists(content: dict[str, Any]) -> str:
     if any(entry["columns"] != sorted({*entry["columns"]}) for entry in about):
         return "the columns of a promise are not in the order of their names, each once"
     whose = [(e["key"], e.get("attacker"), e.get("column")) for e in entries]
+    for entry in content["measured"]:
+        if _is_finer_than_supported(entry["value"], entry.get("low"), entry.get("high")):
+            return f"{entry['key']} is stated with more digits than its interval supports"
     keys = whose, [entry["key"] for entry in content["measured"]]
     if any(len({*each}) < len(each) for each in keys):
         return f"{NAME} states something twice"
@@ -425,6 +429,21 @@ def _of_lists(content: dict[str, Any]) -> str:
     if engine is not None and engine["counted"]["rows"] != content["file"]["rows"]:
         return "the engine is said to have counted another number of rows than there are"
     return ""
+
+
+def _is_finer_than_supported(value: float, low: float | None, high: float | None) -> bool:
+    """Whether a figure or an end of its interval has digits that say nothing, or hide something.
+
+    Publishing rounds by the width of the interval before it is rounded, so one more digit is left.
+
+    >>> _is_finer_than_supported(0.71, 0.63, 0.77), _is_finer_than_supported(0.7067, 0.63, 0.77)
+    (False, True)
+    """
+    digits = 2
+    if low is not None and high is not None and high > low:
+        digits = max(2, 1 - floor(log10((high - low) / 4)))
+    ends = (each for each in (value, low, high) if each is not None)
+    return any(round(each, digits) != each for each in ends)
 
 
 def _of_budget(content: dict[str, Any]) -> str:

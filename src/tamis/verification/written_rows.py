@@ -19,9 +19,11 @@ from tamis.table import Table, bare
 from tamis.table_file import read_cells
 from tamis.verification.checks import Counts, count_alone, measure, target_column
 from tamis.verification.form import (
+    label_columns,
     with_types,
     wrong_dictionary,
     wrong_form,
+    wrong_groups_of_values,
     wrong_ladders,
     wrong_rows,
     wrong_schema,
@@ -133,7 +135,13 @@ class RowsInMemory:
         return wrong_dictionary(with_types(self.frame, self.content), self.content)
 
     def wrong_ladders(self) -> str:
-        return wrong_ladders(self.frame, self.content)
+        labels = {
+            name: self.frame[name].drop_nulls().unique().to_list()
+            for name in label_columns(self.content)
+        }
+        return wrong_ladders(self.frame, self.content) or wrong_groups_of_values(
+            labels, self.content
+        )
 
     def outside_bounds(self) -> str:
         return outside_bounds(self.frame, self.content)
