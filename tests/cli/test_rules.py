@@ -244,8 +244,8 @@ def own(tmp_path, monkeypatch):
 
 
 def test_a_measure_of_ones_own_is_shown_and_limited(run, original, released, own):
-    args = ("retain", original, released, *SAID[:2], "--measure", f"{own}:gone")
-    args = (*args, "--measure", f"{own}:kept", "--quiet")
+    measures = ("--measure", f"{own}:gone", "--measure", f"{own}:kept")
+    args = ("retain", original, released, *SAID[:2], *measures, "--quiet")
     found = json.loads(run(*args, "--json").out)
     assert found["own"] == {"gone": 0.0, "kept": 20.0}
     assert all(set(rule["own"]) == {"gone", "kept"} for rule in found["rules"])
@@ -298,8 +298,8 @@ def test_any_program_releases_along_a_curve_that_is_drawn(run, clinics, tmp_path
     (tmp_path / "older.py").write_text(NOISE)
     command = f"{sys.executable} older.py {{original}} {{released}} {{level}} {{seed}}"
     plot = tmp_path / "curve.svg"
-    args = ("--command", command, "--measure", f"{own}:gone", "--plot", plot, "--quiet")
-    args = (clinics / "one.csv", "--target", "ill", "--draws", 1, *args)
+    asked = ("--command", command, "--measure", f"{own}:gone", "--plot", plot, "--quiet")
+    args = (clinics / "one.csv", "--target", "ill", "--draws", 1, *asked)
     found = json.loads(run("curve", *args, "--levels", "0,5", "--json").out)
     assert found["method"] == command
     assert found["means"][0]["rsd"] == 0

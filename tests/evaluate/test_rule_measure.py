@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tamis import RuleMeasure, RuleSet, retention, retention_curve
+from tamis import CountedRule, RuleMeasure, RuleSet, retention, retention_curve
 from tamis.errors import InputError
 from tamis.evaluate.retention import RULE_MEASURES
 from tamis.evaluate.rule_changes import baseline
@@ -53,8 +53,13 @@ def test_a_rule_without_a_value_is_left_out_of_the_total():
 
 
 def test_a_measure_sees_the_rule_and_its_counts_in_both_tables():
-    seen = []
-    look = RuleMeasure("look", "min", lambda r: seen.append(r) or 0.0)
+    seen: list[CountedRule] = []
+
+    def note(rule: CountedRule) -> float:
+        seen.append(rule)
+        return 0.0
+
+    look = RuleMeasure("look", "min", note)
     lost = RuleSet.parse("age < 35 -> ill=n\nage >= 35 -> ill=y")
     retention(lost, ORIGINAL, RELEASED.rename({"age": "years"}), measures=[look])
     first, second = seen[:2]
@@ -95,7 +100,7 @@ def test_a_value_that_is_no_number_is_refused(value, said):
 
 def test_names_and_directions_are_checked():
     with pytest.raises(InputError, match="names of their own"):
-        retention(TWO, ORIGINAL, RELEASED, measures=[RuleMeasure("rsd", "min", len)])
+        retention(TWO, ORIGINAL, RELEASED, measures=[RuleMeasure("rsd", "min", divergence)])
     with pytest.raises(InputError, match="names of their own"):
         retention(TWO, ORIGINAL, RELEASED, measures=[KL, KL])
     with pytest.raises(InputError, match="'min' or 'max'"):
