@@ -20,7 +20,7 @@ from tamis.cli.options import command
 _BROWSERS = ("chromium", "google-chrome", "chrome", "msedge", "firefox", "safari")
 
 
-class Finding(NamedTuple):
+class Working(NamedTuple):
     """One thing that was looked at: what was found, and what to do where it is lacking."""
 
     about: str
@@ -31,7 +31,7 @@ class Finding(NamedTuple):
 
 @command("doctor")
 def doctor(as_json: bool, quiet: bool) -> None:
-    """Say what works here: for a bug report, or before an installation is used.
+    """Say what works on this machine, for bug reports.
 
     Names versions, memory, locks and the optional parts. No path and nothing of your data is shown.
     """
@@ -47,11 +47,11 @@ def doctor(as_json: bool, quiet: bool) -> None:
     console().print(table)
 
 
-def findings() -> Iterator[Finding]:
+def findings() -> Iterator[Working]:
     """What was looked at, in the order in which it matters."""
-    yield Finding("tamis", metadata.version("tamis"))
-    yield Finding("Python", f"{platform.python_version()} ({platform.python_implementation()})")
-    yield Finding("system", f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores")
+    yield Working("tamis", metadata.version("tamis"))
+    yield Working("Python", f"{platform.python_version()} ({platform.python_implementation()})")
+    yield Working("system", f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores")
     yield _memory()
     yield from _packages()
     yield _kernels()
@@ -60,10 +60,10 @@ def findings() -> Iterator[Finding]:
     yield _java()
     encoding = sys.stdout.encoding or "unknown"
     letters = "utf" in encoding.lower()
-    yield Finding("console", encoding, letters, "letters that it lacks are escaped")
+    yield Working("console", encoding, letters, "letters that it lacks are escaped")
 
 
-def _memory() -> Finding:
+def _memory() -> Working:
     from tamis.rows import free_memory
 
     free, most = free_memory(), limit()
@@ -71,10 +71,10 @@ def _memory() -> Finding:
     if most is not None:
         words += f", a limit of {most / 1e9:.1f} GB"
     few = (most is not None and most < LEAST) or (free is not None and free < LEAST)
-    return Finding("memory", words, not few, f"allow {LEAST / 1e9:.0f} GB or more")
+    return Working("memory", words, not few, f"allow {LEAST / 1e9:.0f} GB or more")
 
 
-def _packages() -> Iterator[Finding]:
+def _packages() -> Iterator[Working]:
     """The packages that tamis asks for, those of an extra with what installs it."""
     extras: dict[str, str] = {}
     for line in metadata.requires("tamis") or ():
@@ -82,18 +82,18 @@ def _packages() -> Iterator[Finding]:
         extras.setdefault(re.split(r"[^\w.-]", line, maxsplit=1)[0], of[1] if of else "")
     for name, extra in extras.items():
         try:
-            yield Finding(name, metadata.version(name))
+            yield Working(name, metadata.version(name))
         except metadata.PackageNotFoundError:
             how = f"pip install 'tamis[{extra}]'" if extra else "pip install tamis"
-            yield Finding(name, "not installed", False, how)
+            yield Working(name, "not installed", False, how)
 
 
-def _kernels() -> Finding:
+def _kernels() -> Working:
     from tamis.kernel_cache import is_kept
 
     if is_kept():
-        return Finding("compiled kernels", "kept from one run to the next")
-    return Finding(
+        return Working("compiled kernels", "kept from one run to the next")
+    return Working(
         "compiled kernels",
         "compiled anew by every run",
         False,
@@ -101,7 +101,7 @@ def _kernels() -> Finding:
     )
 
 
-def _disk() -> Iterator[Finding]:
+def _disk() -> Iterator[Working]:
     from filelock import FileLock, Timeout
 
     from tamis.files import can_exchange
@@ -115,11 +115,11 @@ def _disk() -> Iterator[Finding]:
             except (Timeout, RuntimeError):  # taken, or known to be held by this very thread
                 locks = True
             second.release(force=True)
-        yield Finding(
+        yield Working(
             "locks", "hold" if locks else "do not hold", locks, "run one tamis at a time here"
         )
         swap = can_exchange(Path(folder))
-        yield Finding(
+        yield Working(
             "exchange of folders",
             "in one step" if swap else "in two steps",
             swap,
@@ -127,15 +127,15 @@ def _disk() -> Iterator[Finding]:
         )
 
 
-def _program(about: str, names: tuple[str, ...], then: str) -> Finding:
+def _program(about: str, names: tuple[str, ...], then: str) -> Working:
     name = next((n for n in names if shutil.which(n)), None)
-    return Finding(about, name or "none found", name is not None, then)
+    return Working(about, name or "none found", name is not None, then)
 
 
-def _java() -> Finding:
+def _java() -> Working:
     java = shutil.which("java")
     if java is None:
-        return Finding("Java", "none found", False, "only Spark needs it")
+        return Working("Java", "none found", False, "only Spark needs it")
     done = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
     version = re.search(r'"([\w.+-]+)"', done.stderr + done.stdout)
-    return Finding("Java", version[1] if version else "of unknown version")
+    return Working("Java", version[1] if version else "of unknown version")

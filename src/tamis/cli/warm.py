@@ -14,7 +14,9 @@ from tamis.errors import CannotMeet
 
 @command("warm")
 def warm(as_json: bool, quiet: bool) -> None:
-    """Compile ahead what the first runs would compile: for images and shared installations.
+    """Compile ahead what first runs would compile.
+
+    For images and installations that several people share.
 
     Runs the commands on small simulated tables and throws away what they make. Takes a minute or
     two once. Where users can read the installation but not write to it, set NUMBA_CACHE_DIR to a
