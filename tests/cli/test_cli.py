@@ -199,6 +199,13 @@ def test_a_configuration_file_gives_options_and_flags_win(run, tmp_path):
     bad = run("audit", table, "--config", config)
     assert bad.code == 2
     assert "no option 'tarjet'; did you mean 'target'?" in bad.err
+    config.write_text("tarjet = 'b'\nquasy = ['a']\nzzz = 1\n")
+    several = run("audit", table, "--config", config).err
+    assert (
+        "'tarjet'; did you mean 'target'?, nor 'quasy'; did you mean 'quasi'?, nor 'zzz'" in several
+    )
+    config.write_text("target = 'b'\n[privacy]\nmax_supressed = 0.1\n")
+    assert "section 'privacy' is not read" in run("audit", table, "--config", config).err
     config.write_text("zzz = 1\n")
     assert "known are" in run("audit", table, "--config", config).err
     assert run("audit", table, "--config", tmp_path / "none.toml").code == 2

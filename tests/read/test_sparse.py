@@ -84,7 +84,7 @@ def test_baskets_with_a_label_item_and_numbers_in_order(file):
     assert two.labels.tolist() == ["1", "9", "1"]
     with pytest.raises(InputError, match="not every row has exactly one"):
         read_binary(baskets, label_items=["1", "2"])
-    with pytest.raises(InputError, match="no row has the label item '7'"):
+    with pytest.raises(InputError, match="no row has the label item '7'; a label item is"):
         read_binary(baskets, label_items=["7"])
 
 

@@ -403,8 +403,17 @@ def named_once(file: str, given: Mapping[str, Any], own: Sequence[Option]) -> di
     known = {name for _, option in all_options() for name in option.spellings}
     if unknown := [key for key in given if key not in known]:
         names = sorted({option.name for _, option in all_options()})
-        meant = did_you_mean(unknown[0], known) or f"; known are {', '.join(names)}"
-        raise InputError(f"{file}: there is no option {listed(unknown)}{meant}")
+        meant = [f"{key!r}{did_you_mean(key, known)}" for key in unknown]
+        if not any("did you mean" in each for each in meant):
+            meant[-1] += f"; known are {', '.join(names)}"
+        raise InputError(f"{file}: there is no option {', nor '.join(meant)}")
+    sections = [key for key, entry in given.items() if isinstance(entry, dict)]
+    if sections and sections != ["ladders"]:
+        sections = [key for key in sections if key != "ladders"]
+        raise InputError(
+            f"{file}: section {listed(sections)} is not read; only [ladders] and [[attacker]] are "
+            "sections, so write options above the first of them"
+        )
     dests = {name: option for option in own for name in option.spellings}
     found: dict[str, Any] = {}
     for key, entry in given.items():

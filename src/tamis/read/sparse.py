@@ -136,7 +136,11 @@ def labelled_by_item(
     matrix, names = records.matrix, list(records.features)
     items = [str(item) for item in label_items]
     if absent := [item for item in items if item not in names]:
-        raise InputError(f"{path}: no row has the label item {listed(absent)}")
+        raise InputError(
+            f"{path}: no row has the label item {listed(absent)}; "
+            "a label item is a whole item as the file has it, whose rows get one label and all "
+            "others the other; give --label-item once for each class where there are more"
+        )
     has = matrix[:, [names.index(item) for item in items]].toarray().astype(bool)
     if len(items) == 1:
         labels = np.where(has[:, 0], items[0], f"not {items[0]}")
