@@ -78,7 +78,7 @@ def test_one_more_column_keeps_k_and_is_worth_most(outcome: Outcome):
     ]
     names = []
     for card, row in plain:
-        decision = replace(outcome.decision, scorecard=card, chosen=row)
+        decision = replace(outcome.decision, scorecard=card, chosen=row, ranked=(row,))
         other = replace(outcome, decision=decision)
         looked = examine(other, attacks=False)
         found, bits = one_more(looked), looked.column_bits

@@ -82,6 +82,9 @@ def example(weights: tuple[float, float, float] = WEIGHTS[1]) -> Facts:
             "teaches": True,
             "tells": False,
             "weak": False,
+            "found": False,
+            "tried": [],
+            "views": [],
             "cautions": [1.0],
             "winners": [{"caution": 1.0, "candidate": 6}],
             "one_more": {"name": "pregnancies", "kept": 0.96, "told": None},
@@ -300,6 +303,12 @@ def kept_and_told() -> Facts:
         "told": figure(0.18, 0.03),
         "telling": figure(0.05, 0.01),
         "tells": True,
+        "found": True,
+        "tried": ["boosted trees, which looked at 143 views of the columns", "naive Bayes"],
+        "views": [
+            {"words": "the last digit of insulin", "released": True},
+            {"words": "whether mass is even", "released": False},
+        ],
         "cautions": cautions,
         "winners": [
             {"caution": caution, "candidate": best_for(summary, caution)} for caution in cautions

@@ -13,6 +13,7 @@ import pytest
 
 from tamis.errors import InputError
 from tamis.publication.report_parts import SHOWN_CHIPS
+from tests.publication import example_summary
 from tests.publication.example_summary import example, kept_and_told, rule
 from tests.publication.hard_summaries import HOSTILE, hostile, many
 from tests.publication.records import Facts, for_recipient, render
@@ -341,15 +342,26 @@ def test_the_page_begins_with_what_is_kept_and_told():
         assert "ells " not in other
 
 
-def test_what_is_not_shown_is_not_denied():
+def test_that_nobody_learnt_anything_is_said_with_who_tried():
     summary = kept_and_told()
     assert summary["bits"] is not None
-    summary["bits"]["tells"] = False
-    words = spoken(summary)
-    assert "Nothing in this table was found to tell more about hiv than diabetes does." in words
-    assert "Tells" not in words
-    summary["bits"] = {**summary["bits"], "tells": True, "told": {"value": 0.0, "interval": None}}
-    assert "Was not found to tell anything of what the table tells about hiv" in spoken(summary)
+    summary["bits"]["found"] = False
+    for told in (example_summary.figure(0.0, 0.0), example_summary.figure(0.01, 0.03)):
+        summary["bits"]["told"] = told
+        words = spoken(summary)
+        assert "None of the attackers tried learnt anything about hiv" in words
+        assert "Tried: boosted trees, which looked at 143 views of the columns; naive" in words
+        assert "Tells" not in words
+        assert ("Up to 4% of what the table tells may have gone unnoticed" in words) == bool(
+            told["value"]
+        )
+
+
+def test_what_gives_the_sensitive_value_away_in_the_form_of_a_column_is_named():
+    words = spoken(kept_and_told())
+    assert "Released: the last digit of insulin gives hiv away." in words
+    assert "Whether mass is even gives hiv away; the release does not show it." in words
+    assert "gives hiv away" not in spoken(kept_and_told(), "recipient")
 
 
 def test_a_target_that_nothing_teaches_is_said_to_both():

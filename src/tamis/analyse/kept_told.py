@@ -11,9 +11,15 @@ from tamis.analyse.examination import Examination
 from tamis.analyse.records import in_hundredths
 from tamis.catalogue.choices import VALUE
 from tamis.decide import Decision, most_valuable
+from tamis.errors import plural
 from tamis.evaluate.figure import Figure
+from tamis.figures import percent
 from tamis.flow import Outcome
 
+MOST_VIEWS = 5
+"""So many views are named in a few lines."""
+NOTICED = 0.005
+"""The least share that may have gone unnoticed of which it is said."""
 CAUTIONS = (
     *(step / 20 for step in range(41)),  # finer where releases change most
     *(2 + step / 4 for step in range(1, 13)),
@@ -61,6 +67,16 @@ class WaveFacts:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ViewFacts:
+    """Something in the form of columns that gives the sensitive value away."""
+
+    words: str
+    """What it is, such as "the last digit of income"."""
+    released: bool
+    """Whether the release shows it."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class BitsFacts:
     """What the release keeps of the target and tells of the sensitive column.
 
@@ -94,6 +110,13 @@ class BitsFacts:
     `None` where it was not chosen by kept and told."""
     as_good: tuple[AsGood, ...] = ()
     """What else might as well be released; the one most often chosen by redraws comes first."""
+    found: bool = False
+    """Whether an attacker learnt something from the release, beyond chance: told is above 0 with
+    its whole interval."""
+    tried: tuple[str, ...] = ()
+    """Who tried to learn the sensitive value; empty where there is none."""
+    views: tuple[ViewFacts, ...] = ()
+    """What gives it away in the form of columns; of the released ones first."""
     waves: tuple[WaveFacts, ...] = ()
     """Of many columns as they are, the first ones in the order of what each adds to those before
     it; the last are all. Empty where single columns are missed, and on the recipient's page."""
@@ -114,6 +137,9 @@ class BitsFacts:
             redrawn=None,
             as_good=(),
             one_more=None,
+            found=False,
+            tried=(),
+            views=(),
             waves=(),
         )
 
@@ -143,8 +169,71 @@ def bits_facts(examined: Examination) -> BitsFacts:
         value=decision.value,
         **_certainty(decision),
         one_more=one_more(examined),
+        found=told is not None and measured.tells and (told.low or 0.0) > 0,
+        tried=() if told is None else tried_attackers(outcome),
+        views=view_facts(outcome),
         waves=wave_facts(examined),
     )
+
+
+def tried_attackers(outcome: Outcome) -> tuple[str, ...]:
+    """Who tried to learn the sensitive value from the release, as told has it."""
+    secret = outcome.evaluator.yardstick.reporting.secret
+    tested = 0 if secret is None else secret.views.tested
+    looks = f"boosted trees, which looked at {plural(tested, 'view')} of the columns"
+    slow = () if outcome.look is None else ("slower trees and logistic regression",)
+    return (
+        looks if tested else "boosted trees",
+        "whoever looks up people who are alike",
+        *outcome.evaluator.attackers,
+        *slow,
+    )
+
+
+def view_facts(outcome: Outcome) -> tuple[ViewFacts, ...]:
+    """What is hidden in the form of columns, in the release and in those it has not."""
+    yardstick = outcome.evaluator.yardstick
+    if outcome.release.is_drawn or yardstick.reporting.secret is None:
+        return ()
+    bits, columns = yardstick.bits(outcome.release, yardstick.reporting)
+    assert bits.secret is not None
+    views = bits.secret.views
+    shown = [views.kept[i].words for i in views.of(columns, bits.sources(columns))]
+    every = [view.words for view in yardstick.reporting.secret.views.kept]
+    held = [words for words in every if words not in shown]
+    return tuple(
+        ViewFacts(words=words, released=released)
+        for words, released in [*((w, True) for w in shown), *((w, False) for w in held)]
+    )
+
+
+def told_words(bits: BitsFacts, target: str, sensitive: str) -> list[str]:
+    """What the release tells: a share only where something was found, and what was tried.
+
+    Never that nothing is told: that nobody learnt anything says as much as those who tried.
+    """
+    if bits.told is None:
+        return []
+    beyond = f"about {sensitive} beyond what {target} tells"
+    shown = [_view_words(view, sensitive) for view in bits.views[:MOST_VIEWS]]
+    if bits.found:
+        ends = bits.told.interval
+        assert ends is not None
+        between = f"{percent(ends.low, 0)} to {percent(ends.high, 0)}"
+        share = f"Tells {percent(bits.told.value, 0)} ({between}) of what the table tells {beyond}."
+        return [share, *shown]
+    missed = bits.told.interval.high if bits.told.interval else 0.0
+    chance = f" Up to {percent(missed, 0)} may have gone unnoticed." if missed >= NOTICED else ""
+    tried = "; ".join(bits.tried)
+    return [f"None of the attackers tried learnt anything {beyond}: {tried}.{chance}", *shown]
+
+
+def _view_words(view: ViewFacts, sensitive: str) -> str:
+    """One view as a sentence."""
+    words = view.words[0].upper() + view.words[1:]
+    if view.released:
+        return f"Warning: {view.words} gives {sensitive} away, and is released."
+    return f"{words} gives {sensitive} away; the release does not show it."
 
 
 def _cautions(outcome: Outcome) -> list[float]:

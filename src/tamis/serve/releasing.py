@@ -92,7 +92,7 @@ def _figures(found: Mapping[str, Any]) -> list[tuple[str, str]]:
         right, gain = percent(found["performance"]), change(found["pbi"])
         return [("A model is right", right), ("Gain of an attacker", gain)]
     told = found["told"]
-    told_words = "nothing to tell" if told is None else percent(told)
+    told_words = "nothing to tell" if told is None else percent(told) if told > 0 else "none found"
     return [("Kept of the target", percent(found["kept"])), ("Told of the secret", told_words)]
 
 

@@ -49,6 +49,7 @@ def print_outcome(
                 "manifest": read_json(out / NAME),
                 "candidates": as_plain(analysis.candidates),
                 "methods": as_plain(analysis.methods),
+                "views": [] if analysis.bits is None else as_plain(analysis.bits.views),
                 **_certainty(outcome.decision),
                 "unlabelled": outcome.table.unlabelled,
                 **_population(outcome),
@@ -108,7 +109,7 @@ def print_front(outcome: Outcome) -> None:
         told = row.value("told")
         lines.add_row(
             percent(row.value("kept") or 0.0),
-            "" if told is None else percent(told),
+            "" if told is None else percent(told) if told > 0 else "none found",
             escape(row.release.name + mark),
             escape(apart[row.release.name]),
         )
@@ -148,7 +149,7 @@ def words(outcome: Outcome, analysis: Analysis) -> list[str]:
         f"{outcome.table.target}{_drawn_words(outcome)}.",
         *_unique(analysis),
         *_left_out(outcome, analysis),
-        *kept_told_words(outcome),
+        *kept_told_words(outcome, analysis),
         *choice_words(outcome.decision),
         *_alone(outcome, analysis),
         *_diverse(outcome),
@@ -174,24 +175,17 @@ def some_names(names: Sequence[str], most: int = 30) -> str:
     return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
-def kept_told_words(outcome: Outcome) -> list[str]:
-    """What the release keeps of the target and tells of the sensitive column, in two lines."""
-    chosen, table = outcome.decision.chosen, outcome.table
+def kept_told_words(outcome: Outcome, analysis: Analysis) -> list[str]:
+    """What the release keeps of the target and tells of the sensitive column."""
+    from tamis.analyse.kept_told import told_words
+
+    chosen, table, bits = outcome.decision.chosen, outcome.table, analysis.bits
     kept, told = chosen.value("kept") or 0.0, chosen.value("told")
     found = [f"Keeps {percent(kept, 0)} of what can be learnt about {table.target}."]
-    if told is None:
+    if told is None or bits is None:
         return found
-    if not outcome.decision.scorecard.compared.choosing.tells:
-        return [
-            *found,
-            f"Nothing in the table was found to tell more about {table.sensitive} than "
-            f"{table.target} does.",
-        ]
-    found.append(
-        f"Tells {percent(told, 0)} of what the table tells about {table.sensitive} beyond "
-        f"{table.target}."
-    )
-    if round(told, 2) > round(kept, 2):
+    found += told_words(bits, str(table.target), str(table.sensitive))
+    if bits.found and round(told, 2) > round(kept, 2):
         found.append(
             f"That is more than it keeps: what teaches {table.target} here tells "
             f"{table.sensitive}, too. Ask for less with --max-told, or a larger --caution."

@@ -81,7 +81,7 @@ function startCaution(part, say, { columns, candidates, limits, bits }) {
 
 // How the table of all releases by worth is written.
 function worthRows({ tells }, ahead) {
-  const told = (c) => (tells ? FIGURES.share(c.told) : "—");
+  const told = (c) => (!tells ? "—" : c.told > 0 ? FIGURES.share(c.told) : "none found");
   return {
     placed: (c) => !fails(c),
     barred: fails,

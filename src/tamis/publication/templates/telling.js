@@ -45,8 +45,11 @@ function cautionWords(caution, { sensitive }) {
   return `A release that tells 1% more about ${name} must keep ${more}% more to be preferred.`;
 }
 
+// A share told only where something was found.
+const toldOf = (one) => (one.told > 0 ? `tells ${FIGURES.share(one.told)}` : "not found to tell anything");
+
 const keepsAndTells = (one, { tells }) =>
-  `Keeps ${FIGURES.share(one.kept)}` + (tells ? `, tells ${FIGURES.share(one.told)}` : "") +
+  `Keeps ${FIGURES.share(one.kept)}` + (tells ? `, ${toldOf(one)}` : "") +
   `, ${plural(one.size, "column")}.`;
 
 function worthWinner(candidates, { best, released }, bits) {
@@ -79,7 +82,7 @@ function againstReleased(one, released, { tells }) {
 function worthDetail(one, released, bits, columns, standing) {
   const range = (ends) =>
     ends && ends.low < ends.high ? ` (${FIGURES.share(ends.low)} to ${FIGURES.share(ends.high)})` : "";
-  const told = bits.tells ? `; tells ${FIGURES.share(one.told)}${range(one.told_interval)}` : "";
+  const told = bits.tells ? `; ${toldOf(one)}${one.told > 0 ? range(one.told_interval) : ""}` : "";
   const broken = one.fails.length ? ` Breaks a limit: ${one.fails.join(", ")}.` : "";
   return [
     html("p", { class: "detail-name" }, named(one.name)),
