@@ -119,7 +119,14 @@ class Outcome:
         return replace(self, settings=settings, decision=decision, look=None)
 
     def closer(self) -> Self:
-        """The same after a close look at the chosen release: told is the worst of all readings."""
+        """The same after a close look at the chosen release: told is the worst of all readings.
+
+        It is taken once, whoever asks: all that is said of an outcome is then of the same figures.
+        """
+        return self._closer
+
+    @cached_property
+    def _closer(self) -> Self:
         if self.look is not None:
             return self
         decision, card = self.decision, self.decision.scorecard

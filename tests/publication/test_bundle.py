@@ -176,7 +176,11 @@ def test_a_promise_that_the_file_does_not_keep_is_not_published(outcome: Outcome
     too_much = KAnonymity(400, columns=chosen.release.features[:1])
     release = replace(chosen.release, promises=(too_much,))
     assessment = replace(chosen.assessment, release=release)
-    decision = replace(outcome.decision, chosen=replace(chosen, assessment=assessment))
+    card, false = outcome.decision.scorecard, replace(chosen, assessment=assessment)
+    every = tuple(false if row is chosen else row for row in card.candidates)
+    decision = replace(
+        outcome.decision, chosen=false, scorecard=replace(card, candidates=every), ranked=every
+    )
     with pytest.raises(CannotMeet, match="below 400; nothing was published"):
         publish(replace(outcome, decision=decision), tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
