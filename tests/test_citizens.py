@@ -36,6 +36,7 @@ from tamis import (
     PrivateSelector,
     RandomFlip,
     RankSwap,
+    ShiftedDates,
     UniformNoise,
 )
 
@@ -43,6 +44,7 @@ VALUES = "gives cells other than 0 and 1, which are refused"
 ARRAYS = "gives an array; levels are of columns that have names, so a frame is needed"
 ROWS = "has no fit: cells are altered in the rows that it is given, and in no others"
 TEXTS = "gives numbers; categories are altered, and which columns hold them has to be said"
+DATES = "gives numbers; dates are moved, which arrays do not hold"
 NAMES = "gives an array; bounds are of columns that have names, so a frame is needed"
 
 COMMON = (
@@ -92,6 +94,7 @@ REFUSED: dict[type, dict[str, str]] = {
     Microaggregation: dict.fromkeys((*NO_FIT, *INVARIANT, "check_pipeline_consistency"), ROWS),
     LocalSuppression: dict.fromkeys((*NO_FIT, *INVARIANT, "check_pipeline_consistency"), ROWS),
     RankSwap: dict.fromkeys(set(NO_FIT) - NAN, ROWS),
+    ShiftedDates: dict.fromkeys({*NO_FIT, "check_fit_score_takes_y"} - NAN, DATES),
     Pram: dict.fromkeys(set(COMMON) - NAN | set(TRANSFORMS), TEXTS),
     **dict.fromkeys((DPHistogram, DPMarginals, DPPartition, DPSynthesiser), PRIVATE),
 }
@@ -110,6 +113,7 @@ CHECKED = [
     PrivateSelector(1),
     RandomFlip(),
     RankSwap(),
+    ShiftedDates(),
     UniformNoise(),
 ]
 ALWAYS = {
@@ -159,6 +163,7 @@ CITIZENS = [
     PrivateSelector(3, epsilon=2.0),
     RandomFlip(7, random_state=3),
     RankSwap(0.1, random_state=6),
+    ShiftedDates(30, random_state=7),
     UniformNoise(0.3, columns=["age"]),
 ]
 

@@ -57,6 +57,7 @@ if TYPE_CHECKING:  # so that type checkers see what is imported on first use
     from tamis.perturb.noise import Pram as Pram
     from tamis.perturb.noise import UniformNoise as UniformNoise
     from tamis.perturb.rank_swap import RankSwap as RankSwap
+    from tamis.perturb.shifted_dates import ShiftedDates as ShiftedDates
     from tamis.perturb.suppression import LocalSuppression as LocalSuppression
     from tamis.publication.bundle import publish as publish
     from tamis.rank.evaluation import evaluation as evaluation
@@ -122,6 +123,7 @@ _HOME = {
     "RuleMeasure": "tamis.evaluate.rule_measure",
     "RuleSet": "tamis.rules",
     "Settings": "tamis.settings",
+    "ShiftedDates": "tamis.perturb.shifted_dates",
     "SubsetScores": "tamis.learn.subset_scores",
     "Table": "tamis.table",
     "UniformNoise": "tamis.perturb.noise",

@@ -433,3 +433,26 @@ def test_wrong_requests_of_these_methods_are_refused(run, table, tmp_path, optio
     assert done.code != 0
     assert words in done.err
     assert not (tmp_path / "x.csv").exists()
+
+
+def test_moved_dates_keep_their_secret_beside_the_file_and_repeat_by_it(run, tmp_path):
+    path, out, again = (tmp_path / name for name in ("stays.csv", "out.csv", "again.csv"))
+    came = pl.date_range(pl.date(2020, 1, 1), pl.date(2020, 12, 30), "1d", eager=True)
+    frame = pl.DataFrame({"who": [f"p{i // 3}" for i in range(len(came))], "came": came})
+    frame.with_columns(left=pl.col("came").dt.offset_by("4d")).write_csv(path)
+    asked = ("perturb", path, "--identifier", "who", "--method", "shift", "--days", "60",
+             "--feature", "came,left")  # fmt: skip
+    done = run(*asked, "-o", out)
+    assert done.code == 0, done.err
+    assert "whoever knows one date knows" in done.out
+    seed = json.loads((tmp_path / "out.csv.secret.json").read_text())["seed"]
+    assert int(seed).bit_length() > 64
+    assert run(*asked, "-o", again, "--seed", seed).code == 0
+    assert out.read_bytes() == again.read_bytes()
+    rows = pl.read_csv(out, try_parse_dates=True)
+    assert rows.columns == ["came", "left"]
+    assert (rows["left"] - rows["came"]).dt.total_days().unique().to_list() == [4]
+    assert set(rows["came"]) <= set(came)
+    far = run("perturb", path, "--identifier", "who", "--method", "shift", "--days", "400",
+              "--feature", "came,left", "-o", again)  # fmt: skip
+    assert (far.code, "ask for fewer days" in " ".join(far.err.split())) == (1, True)

@@ -160,6 +160,8 @@ def value_groups(mine: pl.Series, theirs: pl.Series) -> dict[str, str] | None:
     texts = plain_text(values).to_list()
     if not labels or set(texts) >= set(labels):
         return None
+    if mine.dtype in (pl.Date, pl.Datetime) and _days_in(pl.Series(labels)) is not None:
+        return None  # dates that were moved are dates still
     fits = group_labels(values, labels)
     if fits is None:
         return None
@@ -200,10 +202,36 @@ def altered_by(method: Mapping[str, Any]) -> Alter | None:
 
     def alter(table: Table, seed: int) -> Table:
         own = {"random_state": seed} if seeded else {}
-        altered: Table = perturber(**stated, **own).fit_transform(table)
-        return altered
+        days = {c: day for c in settings.get("columns", ()) if (day := _days_of(table, c))}
+        typed = table.frame.with_columns([cells for cells, _ in days.values()])
+        altered: Table = perturber(**stated, **own).fit_transform(replace(table, frame=typed))
+        texts = [
+            altered.frame.get_column(c).dt.to_string(form).alias(c) for c, (_, form) in days.items()
+        ]
+        return replace(altered, frame=altered.frame.with_columns(texts))
 
     return alter
+
+
+def _days_of(table: Table, column: str) -> tuple[pl.Series, str] | None:
+    """The dates that are texts in the rows of a release, and how they are written there."""
+    if column not in table.frame.columns or table.frame.schema[column] != pl.String:
+        return None
+    found = _days_in(bare(table.frame.get_column(column)))
+    return None if found is None else (found[0].alias(column), found[1])
+
+
+def _days_in(texts: pl.Series) -> tuple[pl.Series, str] | None:
+    """The days that texts are, and the form in which a release writes them; `None`: other texts.
+
+    >>> _days_in(pl.Series(["2021-05-03", None]))[1], _days_in(pl.Series(["2021"]))
+    ('%Y-%m-%d', None)
+    """
+    for dtype, form in ((pl.Date, "%Y-%m-%d"), (pl.Datetime("us"), "%Y-%m-%d %H:%M:%S")):
+        days = texts.str.strptime(dtype, form, strict=False)
+        if days.null_count() == texts.null_count():
+            return days, form
+    return None
 
 
 def _states(value: Any, of: Stated) -> bool:

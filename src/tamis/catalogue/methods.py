@@ -197,6 +197,17 @@ PRAM = MethodRecord(
     caveat=_UNTRUE,
     perturber="noise:Pram",
 )
+SHIFT = MethodRecord(
+    "shift",
+    "altered:Shift",
+    "Moves all dates of a person by one random number of days.",
+    asked="Move the dates of each person by a random number of days",
+    stated={"days": "count", "columns": "columns"},
+    became="Dates were moved, all of a person by the same random number of days.",
+    caveat="Dates were moved on purpose, all of a person by the same number of days: intervals are "
+    "true, days, seasons and weekdays are not. Whoever knows one date of a row learns its others.",
+    perturber="shifted_dates:ShiftedDates",
+)
 DP = MethodRecord(
     "dp",
     "synthetic:Synthetic",
@@ -212,7 +223,7 @@ METHODS = {
     method.name: method
     for method in (
         *(FRONT, COARSEN, BREACH, CONTAINMENT),
-        *(FLIP, NOISE, MICROAGGREGATE, SUPPRESS, SWAP, PRAM, DP),
+        *(FLIP, NOISE, MICROAGGREGATE, SUPPRESS, SWAP, PRAM, SHIFT, DP),
     )
 }
 BY_DEFAULT = tuple(name for name, method in METHODS.items() if method.by_default)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from tamis.table import Table
 
 
-AT_RANDOM = ("uniform", "gaussian", "flip", "swap", "pram")
+AT_RANDOM = ("uniform", "gaussian", "flip", "swap", "pram", "shift")
 """Methods that draw; what the dp methods draw has no seed, and the others draw nothing."""
 SECRET = "secret.json"
 """What the name of a file is followed by in that of its secret."""
@@ -49,9 +49,9 @@ def perturb(
 ) -> None:
     """Alter the values of a table, or draw synthetic rows.
 
-    Of TABLE, uniform and gaussian noise, swap and pram give no guarantee; flip makes 0/1 rows
-    identical in groups of k, microaggregate and suppress any rows; the dp methods draw synthetic
-    rows with differential privacy.
+    Of TABLE, uniform and gaussian noise, swap, pram and shift give no guarantee; flip makes 0/1
+    rows identical in groups of k, microaggregate and suppress any rows; the dp methods draw
+    synthetic rows with differential privacy.
     """
     path = Path(output)
     check_table_file(output)
@@ -255,6 +255,16 @@ def _redrawn(source: TableSource, options: dict[str, Any], public: Public) -> Al
     return _at_random(source, options, Pram, "probability", words)
 
 
+def _shifted(source: TableSource, options: dict[str, Any], public: Public) -> Altered:
+    from tamis.perturb.shifted_dates import ShiftedDates
+
+    words = (
+        "Moving dates gives no guarantee: intervals within a person stay, and whoever knows one "
+        "date knows by how much the others of that person moved."
+    )
+    return _at_random(source, options, ShiftedDates, "days", words)
+
+
 def _at_random(
     source: TableSource, options: dict[str, Any], kind: Any, level: str, words: str, **more: Any
 ) -> Altered:
@@ -405,5 +415,6 @@ _METHODS: dict[str, Callable[[TableSource, dict[str, Any], Public], Altered]] = 
     "suppress": _suppressed,
     "swap": _swapped,
     "pram": _redrawn,
+    "shift": _shifted,
     **{name: partial(_synthetic, method=name) for name in PERTURBING if name.startswith("dp")},
 }

@@ -274,7 +274,7 @@ LADDER = (
 )
 
 PERTURBING = (
-    *("uniform", "gaussian", "flip", "microaggregate", "suppress", "swap", "pram"),
+    *("uniform", "gaussian", "flip", "microaggregate", "suppress", "swap", "pram", "shift"),
     *("dp-histogram", "dp-marginals", "dp-partition", "dp-synthesiser"),
 )
 _private = partial(Option, section="Differential privacy", rare=True)
@@ -288,6 +288,13 @@ PERTURB = (
         default=0.1,
     ),
     Option("within", "swap: how far ranks move, as a share.", "number", default=0.05),
+    Option(
+        "days",
+        "shift: the most days that dates of a person move.",
+        "count",
+        default=365,
+        least=1,
+    ),
     Option("columns", "Which to alter.", "names", otherwise="all features"),
     replace(
         K, help="flip, microaggregate, suppress: how many are alike.", section="Options", note=""

@@ -3,6 +3,7 @@
 ::
 
     noise                cells drawn anew with a given chance: uniform, Gaussian, PRAM
+    shifted_dates        dates of a person moved by one random number of days
     rank_swap            values change places with others of nearly the same rank
     microaggregation     rows as the middle of a group of k
     flip                 cells of a 0/1 table flipped until k rows are identical

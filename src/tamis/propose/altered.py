@@ -12,11 +12,12 @@ from tamis.catalogue.methods import (
     MICROAGGREGATE,
     NOISE,
     PRAM,
+    SHIFT,
     SUPPRESS,
     SWAP,
     MethodRecord,
 )
-from tamis.errors import InputError
+from tamis.errors import CannotMeet, InputError
 from tamis.perturb import input_frame
 from tamis.perturb.flip import RandomFlip
 from tamis.perturb.microaggregation import Microaggregation
@@ -28,6 +29,7 @@ from tamis.perturb.noise import (
     nominal_columns,
 )
 from tamis.perturb.rank_swap import RankSwap, check_within, with_ranks
+from tamis.perturb.shifted_dates import ShiftedDates, check_days, dated
 from tamis.perturb.suppression import LocalSuppression
 from tamis.propose.problem import Method, Problem, as_records
 from tamis.release import AlteredRelease, Recipe, Release, released
@@ -272,6 +274,50 @@ class PostRandomise(Method):
         pram = Pram(level, random_state=problem.secret_draws(name))
         table = pram.fit_transform(problem.table)
         recipe = Recipe(self.name, {"change": level, "columns": sorted(pram.columns_)})
+        promises = problem.promises(problem.table.features)
+        return _altered(problem, name, recipe, table, promises)
+
+
+@dataclass(frozen=True)
+class Shift(Method):
+    """All features, with all dates of a person moved by one random number of days.
+
+    It promises nothing but the requested k.
+
+    Parameters
+    ----------
+    levels : sequence of int
+        The most days that dates move.
+    """
+
+    about: ClassVar[MethodRecord] = SHIFT
+
+    levels: Sequence[int] = (30, 365)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "levels", tuple(self.levels))
+        for level in self.levels:
+            check_days(level)
+
+    def applies(self, problem: Problem) -> str | None:
+        if dated(input_frame(problem.table)):
+            return None
+        return "No column holds dates that could be moved."
+
+    def propose(self, problem: Problem) -> list[Release]:
+        found = (self._release(problem, level) for level in self.levels)
+        return [release for release in found if release is not None]
+
+    def _release(self, problem: Problem, level: int) -> Release | None:
+        """`None` where dates span too little for so many days."""
+        name = f"dates moved, up to {level} days"
+        shift = ShiftedDates(level, random_state=problem.secret_draws(name))
+        try:
+            table = shift.fit_transform(problem.table)
+        except CannotMeet:
+            return None
+        public = {"days": level, "columns": sorted(shift.columns_)}
+        recipe = Recipe(self.name, public, {"people_without_dates": shift.blanked_})
         promises = problem.promises(problem.table.features)
         return _altered(problem, name, recipe, table, promises)
 
