@@ -18,8 +18,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tamis import Roles, Settings, Table, consider
 from tamis.cli import _run
-from tamis.cli.release.outcome_words import print_front
+from tamis.cli.release.outcome_words import kept_told_words, print_front
 from tamis.datasets import patients
 from tamis.publication.bundle import RECIPE_VERSION
 from tests.long import long
@@ -401,6 +402,23 @@ def test_what_is_kept_and_told_is_said_in_two_lines(made):
         rf"Tells {told} \([0-9<]+% to [0-9]+%\) of what the table tells about hiv beyond what", said
     ) or ("None of the attackers tried learnt anything about hiv beyond what readmitted" in said)
     assert "Tells 0%" not in said
+
+
+@pytest.mark.parametrize(("taught", "said"), [(0.0, True), (3.0, False)])
+def test_more_told_than_kept_is_never_without_a_word(taught: float, said: bool):
+    """One column tells all of the secret; what teaches the target is nothing, or that column."""
+    rng, rows = np.random.default_rng(1), 600
+    clinic = rng.integers(0, 4, rows)
+    secret = np.where(rng.random(rows) < 0.9, clinic > 1, rng.random(rows) < 0.5)
+    ill = taught * (clinic % 2) + rng.normal(0, 0.5, rows) > taught / 2
+    frame = pl.DataFrame({"clinic": clinic, "secret": secret, "ill": ill})
+    asked = Settings(methods={"front": {}}, attackers=("nb",), allow_useless=True)
+    found = consider(Table(frame, Roles("ill", sensitive="secret", quasi=("clinic",))), asked)
+    assert found.release.features == ("clinic",)
+    kept, told, *more = kept_told_words(found)
+    assert kept.startswith("Keeps 100%") is not said
+    assert told.startswith("Tells 100%")
+    assert [words.startswith("That is more than it keeps") for words in more] == [True] * said
 
 
 def test_the_front_is_shown_and_nothing_is_published(run, args, tmp_path):
