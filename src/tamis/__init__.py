@@ -82,6 +82,7 @@ if TYPE_CHECKING:  # so that type checkers see what is imported on first use
     from tamis.risk.suda import special_uniques as special_uniques
     from tamis.rules import Rule as Rule
     from tamis.rules import RuleSet as RuleSet
+    from tamis.rules.imported import read_rules as read_rules
     from tamis.rules.tree import mine_rules as mine_rules
     from tamis.select.breach import BreachSelector as BreachSelector
     from tamis.select.containment import ContainmentSelector as ContainmentSelector
@@ -154,6 +155,7 @@ _HOME = {
     "publish": "tamis.publication.bundle",
     "read_binary": "tamis.read",
     "read_ladder": "tamis.coarsen.ladder_sources",
+    "read_rules": "tamis.rules.imported",
     "read_table": "tamis.read",
     "reidentification": "tamis.risk.anonymity",
     "requirements": "tamis.require",

@@ -320,3 +320,19 @@ def test_a_command_that_cannot_release_is_told(run, clinics, command, said):
     )
     assert code == 2
     assert said in err
+
+
+def test_rules_that_another_tool_printed(run, original, released, tmp_path):
+    printed = tmp_path / "tree.txt"
+    leaves = ["|--- age <= 39.5", "|   |--- class: no", "|--- age >  39.5", "|   |--- class: yes"]
+    printed.write_text("\n".join(leaves))
+    args = ("retain", original, released, *SAID[:2], "--json", "--quiet", "--rules", printed)
+    assert json.loads(run(*args).out)["rule_accuracy"] == 1.0
+    assert json.loads(run(*args, "--rules-format", "sklearn").out)["rule_accuracy"] == 1.0
+    code, _, err = run(*args, "--rules-format", "jrip")
+    assert code == 2
+    assert "no rule as jrip writes them" in err
+    fitted = tmp_path / "rulefit.csv"
+    fitted.write_text("rule,coef\nage > 39.5,0.4\nage <= 39.5,-0.4\n")
+    found = run(*args[:-1], fitted, "--rule-labels", "yes,no")
+    assert json.loads(found.out)["right_original"] == 1.0

@@ -27,3 +27,10 @@ FORMATS = {
 """File extensions and their formats; csv, tsv, svm and basket files may be gzipped."""
 SPARSE = ("svm", "basket")
 """Formats of records of 0 and 1, which `tamis.read.read_binary` reads."""
+
+
+RULE_FORMATS = (
+    *("arules", "mlxtend", "apriori", "sklearn", "j48", "part", "jrip", "c5", "rulefit"),
+    "if-then",
+)
+"""Whose rules are read; `tamis.rules.imported` has a parser for each."""

@@ -185,7 +185,7 @@ def _refuse_beyond(limits: Mapping[RuleMeasure, float], kept: Retention) -> None
 def _chosen_rules(original: Table, options: dict[str, Any]) -> RuleSet:
     from tamis.rules.count import kept_rules
 
-    rules = rules_to_check(original, options["rules_file"], options["seed"])
+    rules = rules_to_check(original, options)
     if not (options["min_support"] or options["min_confidence"] or options["only"]):
         return rules
     return kept_rules(
@@ -198,20 +198,19 @@ def _chosen_rules(original: Table, options: dict[str, Any]) -> RuleSet:
     )
 
 
-def rules_to_check(original: Table, path: str | None, seed: int) -> RuleSet:
+def rules_to_check(original: Table, options: Mapping[str, Any]) -> RuleSet:
     """The rules of a file, or mined from the original where none is given."""
     from tamis.rules.tree import mine_rules
 
-    return (
-        mine_rules(original, random_state=seed)
-        if path is None
-        else load_rules(path, original.target)
-    )
+    path = options["rules_file"]
+    if path is None:
+        return mine_rules(original, random_state=options["seed"])
+    return load_rules(path, original.target, options["rules_format"], options["rule_labels"])
 
 
-def load_rules(path: str, target: str) -> RuleSet:
-    """The rules of a file."""
-    from tamis.rules.ruleset import RuleSet
+def load_rules(path: str, target: str, format: str = "auto", labels: Sequence[str] = ()) -> RuleSet:
+    """The rules of a file, in whatever format."""
+    from tamis.rules.imported import rules_of_text
 
     try:
         text = Path(path).read_text(encoding="utf-8")
@@ -219,7 +218,8 @@ def load_rules(path: str, target: str) -> RuleSet:
         raise InputError(f"no file {path} for --rules") from None
     except UnicodeDecodeError:
         raise InputError(f"{path} is not a text file in UTF-8") from None
-    return RuleSet.from_json(text) if path.endswith(".json") else RuleSet.parse(text, target=target)
+    known = "tamis" if path.endswith(".json") else format
+    return rules_of_text(text, known, target, labels)
 
 
 def _say_few(kept: Retention) -> None:
@@ -434,7 +434,7 @@ def _measured_curve(
         return release(original, level, seed)
 
     return retention_curve(
-        rules_to_check(table, options["rules_file"], options["seed"]),
+        rules_to_check(table, options),
         table,
         released,
         levels,

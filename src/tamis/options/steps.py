@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
+from tamis.catalogue.formats import RULE_FORMATS
 from tamis.catalogue.methods import BREACH_SEARCHES, UTILITIES
 from tamis.catalogue.models import MODELS
 from tamis.option import Option
@@ -390,7 +391,30 @@ ATTACK = (
 )
 
 RULES_FILE = Option(
-    "rules", "The rules.", metavar="FILE", otherwise="mined from TABLE", dest="rules_file"
+    "rules",
+    "The rules: in tamis' grammar, or as another tool printed them.",
+    metavar="FILE",
+    otherwise="mined from TABLE",
+    dest="rules_file",
+)
+RULES_READ = (
+    RULES_FILE,
+    Option(
+        "rules_format",
+        "Which tool printed --rules.",
+        "choice",
+        default="auto",
+        choices=("auto", "tamis", *RULE_FORMATS),
+        rare=True,
+    ),
+    Option(
+        "rule_labels",
+        "What a positive and a negative coefficient of RuleFit speak for.",
+        "names",
+        default=(),
+        metavar="LABEL,LABEL",
+        rare=True,
+    ),
 )
 JUDGE = (
     Option(
@@ -473,7 +497,7 @@ READING_RULES = (
     ),
 )
 RETAIN = (
-    RULES_FILE,
+    *RULES_READ,
     *TESTED,
     *READING_RULES,
     MEASURE,
@@ -506,7 +530,7 @@ CURVE = (
         metavar="P,P,...",
     ),
     Option("draws", "Releases at each level.", "count", default=10, least=1),
-    RULES_FILE,
+    *RULES_READ,
     *TESTED,
     *(replace(option, rare=True) for option in READING_RULES),
     replace(MEASURE, rare=True),
