@@ -37,8 +37,16 @@ from tamis.errors import CannotMeet, InputError, listed
 from tamis.flow import Outcome
 from tamis.left_out import left_out_numbers
 from tamis.people import People
-from tamis.publication.manifest import ReleaseFile, manifest, stated, versions, with_bounds
+from tamis.publication.manifest import (
+    ReleaseFile,
+    WrittenRelease,
+    manifest,
+    stated,
+    versions,
+    with_bounds,
+)
 from tamis.publication.report import render, summarise
+from tamis.publication.streamed import verify_streamed, write_streamed
 from tamis.read.keys import refuse_left_identifiers
 from tamis.release import Release
 from tamis.risk.attackers import in_release
@@ -212,14 +220,10 @@ def publish(
     outcome = outcome.closer()
     found = analyse(outcome) if analysis is None else analysis
     with written_release(out, force=force) as draft:
-        given = found, draft, date, dict(origin or {})
+        _write(outcome, found, draft, date, dict(origin or {}))
         if outcome.all_rows is None:
-            _write(outcome, *given)
             verify(draft, _register(outcome))
         else:
-            from tamis.publication.streamed import verify_streamed, write_streamed
-
-            write_streamed(outcome, outcome.all_rows, *given)
             verify_streamed(outcome.all_rows, draft)
     return out
 
@@ -227,40 +231,57 @@ def publish(
 def _write(
     outcome: Outcome, analysis: Analysis, draft: Path, date: str, origin: dict[str, Any]
 ) -> None:
-    release, (file, back) = outcome.release, _write_rows(outcome, draft)
+    """Write the rows, what is promised of them, and both reports."""
+    private, target, counted = draft / PRIVATE, outcome.table.target, outcome.all_rows
+    private.mkdir(mode=0o700)
+    written = (
+        _write_whole(outcome, draft) if counted is None else write_streamed(outcome, counted, draft)
+    )
     content = manifest(
         outcome.decision.chosen,
-        file,
+        written,
         analysis,
-        measured=_measured(outcome, back),
-        not_promised=_not_promised(outcome, analysis.exposure),
+        not_promised=_not_promised(outcome, written, analysis.exposure),
         date=date,
     )
-    secrets, target = _secrets(outcome), outcome.table.target
-    numbers = np.column_stack([*secrets.values()]) if secrets else None
-    people, numbered = arrange_private(release, numbers)
-    content["promises"] = promises_in_people(content["promises"], back, people, release.unit)
-    if numbered is not None:
-        secrets = dict(zip(secrets, numbered.T))
-    diverse = _diverse(outcome, back, people, secrets)
-    private_only = [entry for entry in diverse if entry["column"] != target]
-    public = [entry for entry in diverse if entry["column"] == target]
-    if stated_of_groups := [*_risks(outcome, back, people), *public]:
+    public = [entry for entry in written.of_secrets if entry["column"] == target]
+    private_only = [entry for entry in written.of_secrets if entry["column"] != target]
+    if stated_of_groups := [*written.risks, *public]:
         content["diversity"] = stated_of_groups
     if outcome.engine is not None:
         content["engine"] = dict(outcome.engine)
-    presence = _presence(outcome, back, content, people)
+    how = {**written.for_recipe, **written.state_presence(content)}
     summary = summarise(outcome, analysis, content, origin, private_only)
     write_shared(draft, content, summary)
-    private = draft / PRIVATE
-    private.mkdir(mode=0o700)
+    how = recipe(outcome, draft, origin, date, written.of_secrets) | how
+    write_private(private, outcome, summary, how)
+
+
+def _write_whole(outcome: Outcome, draft: Path) -> WrittenRelease:
+    """Write rows that are in memory, and measure the file, read again."""
+    release, private, target = outcome.release, draft / PRIVATE, outcome.table.target
+    file, back = _write_rows(outcome, draft)
+    reached = zip(release.promises, _measured(outcome, back))
+    unit = outcome.table.unit
+    promises = [{**each.to_dict(unit), "measured": value} for each, value in reached]
+    secrets = _secrets(outcome)
+    numbers = np.column_stack([*secrets.values()]) if secrets else None
+    people, numbered = arrange_private(release, numbers)
+    if numbered is not None:
+        secrets = dict(zip(secrets, numbered.T))
     if not people.each_row:
         write_numbers(private / PEOPLE, people.codes)
     if hidden := [secrets[name] for name in secrets if name != target]:
         write_numbers(private / SECRETS, np.column_stack(hidden))
-    how = recipe(outcome, draft, origin, date, diverse) | presence
-    how |= _write_names(outcome, private)
-    write_private(private, outcome, summary, how)
+    return WrittenRelease(
+        file,
+        promises_in_people(promises, back, people, release.unit),
+        _risks(outcome, back, people),
+        _diverse(outcome, back, people, secrets),
+        not release.people.each_row,
+        _write_names(outcome, private),
+        lambda content: _presence(outcome, back, content, people),
+    )
 
 
 def _write_names(outcome: Outcome, private: Path) -> dict[str, Any]:
@@ -402,7 +423,9 @@ def _presence(
     return {"presence": kept_presence(found, known, register)}
 
 
-def _not_promised(outcome: Outcome, alone: ExposureFacts | None) -> list[str]:
+def _not_promised(
+    outcome: Outcome, written: WrittenRelease, alone: ExposureFacts | None
+) -> list[str]:
     decision, settings = outcome.decision, outcome.settings
     release = decision.chosen.release
     if alone is None:
@@ -410,14 +433,14 @@ def _not_promised(outcome: Outcome, alone: ExposureFacts | None) -> list[str]:
         drawn = [row for row in decision.scorecard.candidates if row.release.is_drawn]
         unit = release.recipe.public["budget"].get("unit", "row")
         return not_promised_of_drawn(len(drawn), limited=len(settings.limits) > 1, unit=unit)
-    wanted = max((promise.k for promise in release.promises), default=1)
+    wanted = max((entry["at_least"] for entry in written.promises), default=1)
     return not_promised(
-        [promise.to_dict(outcome.table.unit) for promise in release.promises],
+        written.promises,
         outcome.table.unit,
         alone=(alone["everything"]["k"] or 0) < wanted,
         sensitive_released=outcome.table.sensitive == outcome.table.target,
         caveat=RECORDED[release.recipe.method].caveat,
-        several=not release.people.each_row,
+        several=written.several,
         suppressed=release.is_suppressed,
         diverse=outcome.table.target in outcome.evaluator.requirements.by_secret,
     )

@@ -67,21 +67,39 @@ class ReleaseFile:
     """How many rows were streamed."""
 
 
+@dataclass(frozen=True, eq=False)
+class WrittenRelease:
+    """The released rows in a draft, and what they were found to reach."""
+
+    file: ReleaseFile
+    promises: list[dict[str, Any]]
+    """As a manifest has them: measured, in people where these are known."""
+    risks: list[dict[str, Any]]
+    """What people alike reach of limits on the risk; anybody may know it."""
+    of_secrets: list[dict[str, Any]]
+    """The same of l, t and the like, for each secret."""
+    several: bool
+    """Whether a person may have several rows."""
+    for_recipe: Mapping[str, Any] = field(default_factory=dict)
+    """What only the holder may know of how rows were written."""
+    state_presence: Callable[[dict[str, Any]], dict[str, Any]] = lambda content: {}
+    """States in a manifest which people of a register may be in it; what is for the recipe."""
+
+
 def manifest(
     row: Row,
-    file: ReleaseFile,
+    written: WrittenRelease,
     analysis: Analysis,
     *,
-    measured: list[int],
     not_promised: list[str],
     date: str,
 ) -> dict[str, Any]:
-    """The manifest of a release whose file is written; `measured` holds its promises' values.
+    """The manifest of a release whose file is written.
 
     For synthetic rows it has no figures that were measured on people and no number of columns held
     back, because no epsilon covers these.
     """
-    release, exposure = row.release, analysis.exposure
+    release, exposure, file = row.release, analysis.exposure, written.file
     parameters = dict(release.recipe.public)
     budget = parameters.pop("budget", None)
     content: dict[str, Any] = {
@@ -92,10 +110,7 @@ def manifest(
         "columns": _columns(release, file),
         **({} if release.is_drawn else {"held_back": analysis.held_back}),
         "method": {"name": release.recipe.method, "parameters": parameters},
-        "promises": [
-            {**promise.to_dict(analysis.unit), "measured": value}
-            for promise, value in zip(release.promises, measured)
-        ],
+        "promises": written.promises,
         **({"suppressed": stated_left_out(release)} if release.is_suppressed else {}),
         "measured": [] if release.is_drawn else _measured(row),
         **({} if release.is_drawn else _close_look(analysis.close_look, release)),

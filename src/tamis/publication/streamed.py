@@ -13,21 +13,16 @@ import numpy as np
 import polars as pl
 
 from tamis.all_rows import AllRows, written_columns
-from tamis.analyse import Analysis
 from tamis.coarsen.behind_engine import CoarseColumn, plain_kind
 from tamis.errors import InputError
 from tamis.flow import Outcome
-from tamis.publication.bundle import recipe, write_private, write_shared
-from tamis.publication.manifest import Bound, ReleaseFile, manifest, stated_of, with_bounds
-from tamis.publication.report import summarise
+from tamis.publication.manifest import Bound, ReleaseFile, WrittenRelease, stated_of, with_bounds
 from tamis.require.counts import ClassCounts
 from tamis.rows import EngineOptions, estimated_bytes, free_memory, other_engine
 from tamis.rows.counts import count_cells
 from tamis.rows.large_table import HASH, LargeTable, content_text
 from tamis.settings import Settings
 from tamis.table_file import Format, write_parts
-from tamis.unique_counts import ExposureFacts
-from tamis.verification.claims import not_promised
 from tamis.verification.layout import HEADERS, PEOPLE, PRIVATE, RELEASE, SECRETS
 from tamis.verification.secret_groups import numbered_secrets
 from tamis.verification.verify import verify
@@ -37,36 +32,25 @@ _DIGITS = 14
 """Hex digits of a hash that number a person."""
 
 
-def write_streamed(
-    outcome: Outcome,
-    counted: AllRows,
-    analysis: Analysis,
-    draft: Path,
-    date: str,
-    origin: dict[str, Any],
-) -> None:
-    """Write the chosen release of all rows, its manifest and its reports, into a draft.
-
-    The manifest is of all rows; most figures in the reports are of the sample.
-    """
-    found = Streamed.of(outcome, counted)
-    file, private = draft / RELEASE[found.format], draft / PRIVATE
-    private.mkdir(mode=0o700)
-    _write_rows(found, file, private)
-    content = _manifest(found, analysis, file, date)
-    risks, diverse = stated_groups(
-        outcome.settings,
-        counted.large,
-        sorted(counted.promise.columns),
-        counted.measured,
-        dict(counted.beyond_k),
+def write_streamed(outcome: Outcome, counted: AllRows, draft: Path) -> WrittenRelease:
+    """Stream the chosen release of all rows, which were counted where they are."""
+    found, large = Streamed.of(outcome, counted), counted.large
+    file, promise = draft / RELEASE[found.format], counted.promise
+    _write_rows(found, file, draft / PRIVATE)
+    coarser = {name: stated_coarse(column) for name, column in counted.coarse.items()}
+    rows = counted.released(outcome.release).reached(promise.columns, in_people=False)
+    entry = {**promise.to_dict(large.shape.unit), "measured": counted.measured}
+    entry |= {"rows_measured": rows, "recount": "private" if large.who else "file"}
+    risks, of_secrets = stated_groups(
+        outcome.settings, large, sorted(promise.columns), counted.measured, dict(counted.beyond_k)
     )
-    public = counted.large.shape.sensitive == counted.large.shape.target
-    if stated := [*risks, *(diverse if public else ())]:
-        content["diversity"] = stated
-    summary = summarise(outcome, analysis, content, origin, [] if public else diverse)
-    write_shared(draft, content, summary)
-    write_private(private, outcome, summary, recipe(outcome, draft, origin, date, diverse))
+    return WrittenRelease(
+        ReleaseFile(file, found.format, found.frame, found.bounds, coarser, streamed=large.rows),
+        [entry],
+        risks,
+        of_secrets,
+        bool(large.who),
+    )
 
 
 def verify_streamed(counted: AllRows, draft: Path) -> None:
@@ -237,45 +221,6 @@ def stated_groups(
     return risks, of_secret
 
 
-def _manifest(found: Streamed, analysis: Analysis, file: Path, date: str) -> dict[str, Any]:
-    """The manifest, in which all rows are counted."""
-    outcome, counted, large = found.outcome, found.rows, found.large
-    released = counted.released(outcome.release)
-    coarser = {name: stated_coarse(column) for name, column in counted.coarse.items()}
-    written = ReleaseFile(
-        file, found.format, found.frame, found.bounds, coarser, streamed=large.rows
-    )
-    content = manifest(
-        outcome.decision.chosen,
-        written,
-        analysis,
-        measured=[counted.measured],
-        not_promised=_not_promised(found, analysis.exposure),
-        date=date,
-    )
-    content["promises"] = [
-        {**counted.promise.to_dict(large.shape.unit), "measured": counted.measured}
-        | {
-            "rows_measured": released.reached(counted.promise.columns, in_people=False),
-            "recount": "private" if large.who else "file",
-        }
-    ]
-    content["engine"] = dict(outcome.engine or {})
-    return content
-
-
 def stated_coarse(column: CoarseColumn) -> dict[str, Any]:
     """The form of a column as a manifest states it."""
     return stated_of(column.ladder, column.form.level, lambda: column.named)
-
-
-def _not_promised(found: Streamed, exposure: ExposureFacts | None) -> list[str]:
-    outcome = found.outcome
-    assert exposure is not None
-    return not_promised(
-        [found.rows.promise.to_dict(outcome.table.unit)],
-        outcome.table.unit,
-        alone=(exposure["everything"]["k"] or 0) < outcome.settings.k,
-        sensitive_released=outcome.table.sensitive == outcome.table.target,
-        several=bool(found.large.who),
-    )
