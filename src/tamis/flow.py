@@ -24,7 +24,7 @@ from tamis.decide import (
     taken,
     too_present,
 )
-from tamis.errors import InputError, Progress, TamisWarning
+from tamis.errors import InputError, Progress, TamisWarning, listed
 from tamis.evaluate.close_look import CloseLook, close_look
 from tamis.evaluate.evaluator import Evaluator
 from tamis.evaluate.in_population import InPopulation, population_of
@@ -273,6 +273,11 @@ def _check(
             "--attacker"
         )
     check_knowledge(settings.threats, table)
+    if unknown := [c for c in settings.secret_weights if c not in table.secrets]:
+        raise InputError(
+            f"a weight is given to {listed(unknown)}, which is not sensitive; the sensitive "
+            f"columns are {listed(table.secrets)}"
+        )
     if settings.epsilon is None:  # synthetic rows release no column, and a refusal would reveal
         need_classes(table)
         check_numbers(table)
@@ -280,9 +285,14 @@ def _check(
     known = [settings.known_rows, *(each.asks.get("known_rows") for each in settings.threats)]
     if most := max((rows for rows in known if rows is not None), default=0):
         check_known_rows(table.people.codes, most)
-    secret = table.sensitive or table.target
-    ordered = settings.t is not None and settings.t_distance == "ordered"
-    if ordered and not table.frame.schema[secret].is_numeric():
+    for secret in table.secrets:
+        _check_distance(table, secret, settings)
+
+
+def _check_distance(table: Table, secret: str, settings: Settings) -> None:
+    each = [settings.t_distance if settings.t is not None else None]
+    each += [a.asks.get("t_distance") for a in settings.threats if secret in (a.wants or [secret])]
+    if "ordered" in each and not table.frame.schema[secret].is_numeric():
         raise InputError(
             f"the ordered distance needs numbers, but column {secret!r} holds none; ask for the "
             "equal one"
@@ -312,6 +322,7 @@ def _evaluator(
         asked,
         records,
         _suppression(table, split, settings, asked, handed),
+        settings.secret_weights,
     )
 
 

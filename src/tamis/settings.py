@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from secrets import token_hex
 from typing import Any, Literal, TypeVar, get_args
@@ -14,7 +14,7 @@ from tamis.catalogue.measures import MEASURES
 from tamis.catalogue.methods import BY_DEFAULT, DP, METHODS
 from tamis.decide import Limit
 from tamis.dp.budget import ROUNDING, check_epsilon
-from tamis.errors import InputError, TamisWarning
+from tamis.errors import InputError, TamisWarning, listed
 from tamis.learn.models import attackers
 from tamis.notebook import in_short
 from tamis.options.commands import options_of
@@ -28,7 +28,7 @@ from tamis.require.counts import BetaKind, Distance
 from tamis.require.diversity import DiversityKind
 from tamis.risk.presence import presence_bounds
 
-TOLD = MEASURES["told"]
+_TOLD = MEASURES["told"]
 Format = Literal["csv", "parquet", "long", "svm", "sav", "dta", "xlsx", "auto"]
 Part = TypeVar("Part")
 _RULES = {option.dest: option for option in options_of("release")}
@@ -74,6 +74,7 @@ class ChoiceSettings(_Checked):
     caution: float = _USUAL["caution"]
     min_kept: float | None = None
     max_told: float | None = None
+    secret_weights: Mapping[str, float] = field(default_factory=dict)
     allow_useless: bool = False
     max_pbi: float | None = None
     min_performance: float | None = None
@@ -160,6 +161,9 @@ class Settings(
     threats : sequence of Attacker
         Who might try, each by what they know and want, and with what is required against each. The
         one who knows the quasi-identifiers is among them where these are named.
+    secret_weights : mapping of column to number
+        What told of each of several sensitive columns counts; 1 for those that are not named. The
+        largest weighed share is what a release tells.
     max_suppressed : float
         The largest share of people (of rows, where each is a person) who may be left out so that
         all others keep k, l and t.
@@ -230,6 +234,8 @@ class Settings(
         object.__setattr__(self, "k", self.requirements.k)
         object.__setattr__(self, "threats", tuple(map(Attacker.parse, self.threats)))
         check_attackers(self.threats)
+        if light := [name for name, weight in self.secret_weights.items() if not weight > 0]:
+            raise InputError(f"the weight of secret {listed(light)} must be above 0")
         if self.delta_presence is not None:  # a recipe gives it as a list
             object.__setattr__(self, "delta_presence", presence_bounds(self.delta_presence))
         super().__post_init__()
@@ -332,14 +338,24 @@ class Settings(
         # What was spent is a sum of parts, each rounded.
         slack = {"epsilon": 1 + ROUNDING}
         asked = {m: getattr(self, m.limited_by) for m in MEASURES.values() if m.limited_by}
-        told = [each.max_told for each in self.threats if each.max_told is not None]
+        told = [
+            each.max_told * self._least_weight(each.wants)
+            for each in self.threats
+            if each.max_told is not None
+        ]
         if told:  # what a release tells is the most that anybody can learn from it
-            asked[TOLD] = min(told if self.max_told is None else [*told, self.max_told])
+            asked[_TOLD] = min(told if self.max_told is None else [*told, self.max_told])
         return tuple(
             Limit(measure.name, measure.side, bound * slack.get(measure.name, 1))
             for measure, bound in asked.items()
             if bound is not None
         )
+
+    def _least_weight(self, secrets: Sequence[str]) -> float:
+        """What told of some secrets, or of any, counts at least, the largest of all being 1."""
+        weights = self.secret_weights
+        least = min([weights.get(c, 1.0) for c in secrets] or [1.0, *weights.values()])
+        return least / max([1.0, *weights.values()])
 
     def with_secret(self) -> Settings:
         """The same; where a method alters values and there is no secret, with one drawn."""

@@ -117,7 +117,8 @@ class Roles:
         given: Any = self.sensitive
         if given is None or isinstance(given, str):
             return
-        first, *others = [*given] or [None]
+        # Nothing beyond the target is told of the target: another secret is the first one.
+        first, *others = sorted(given, key=lambda name: name == self.target) or [None]
         object.__setattr__(self, "sensitive", first)
         object.__setattr__(self, "also_sensitive", (*others, *self.also_sensitive))
 
@@ -231,6 +232,17 @@ class Table:
     def secrets(self) -> tuple[str, ...]:
         """Every sensitive column, the first one first; the target if none was named."""
         return () if self.sensitive is None else (self.sensitive, *self.roles.also_sensitive)
+
+    @property
+    def secret_words(self) -> str:
+        """The sensitive columns in words, without the target where there are others.
+
+        >>> frame = pl.DataFrame({"ill": [1], "flu": [0], "cold": [1]})
+        >>> Table(frame).with_roles(target="ill", sensitive=["ill", "flu", "cold"]).secret_words
+        'flu or cold'
+        """
+        hidden = [c for c in self.secrets if c != self.roles.target]
+        return " or ".join(hidden or self.secrets)
 
     @cached_property
     def features(self) -> tuple[str, ...]:

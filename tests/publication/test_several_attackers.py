@@ -239,3 +239,54 @@ def test_what_is_not_counted_for_several_attackers_is_refused(table, how):
     earlier: Any = type("Earlier", (), {"check": lambda self, k: None})()
     with pytest.raises(InputError, match="compared for one attacker"):
         consider(table, Settings(threats=(BOSS,), **QUICK), handed=earlier)
+
+
+def test_two_secrets_and_three_attackers_are_kept_and_counted_again(tmp_path):
+    ward = np.where(np.random.default_rng(3).random(700) < 0.5, "a", "b")
+    frame = stays().with_columns(ward=pl.Series(ward))
+    secrets = ["hiv", "ward", "ill"]
+    table = read_table(frame, target="ill", sensitive=secrets, person=(), quasi=["sex"])
+    threats = (
+        Attacker("clerk", ["age", "sex"], ["ward"], k=8, l=2),
+        Attacker("boss", ["job", "month"], ["hiv", "ill"], k=4, t=0.4),
+    )
+    methods: dict[str, Any] = {"front": {}, "coarsen": {}}
+    asked = Settings(k=6, l=2, threats=threats, max_suppressed=0.05, methods=methods, **QUICK)
+    out = publish(consider(table, asked), tmp_path / "out")
+    content = verify(out).manifest
+    rows = pl.read_csv(out / "release.csv", infer_schema=False)
+    knows: dict[str | None, set[str]] = {
+        None: {"sex"},
+        **{each.name: set(each.knows) for each in threats},
+    }
+    for entry in content["promises"]:
+        whose = entry.get("attacker")
+        assert entry["measured"] == smallest(rows, knows[whose]) >= entry["at_least"]
+    stated = {(e["key"], e.get("attacker"), e["column"]) for e in content["diversity"]}
+    assert stated == {("l_diversity", None, "ill"), ("t_closeness", "boss", "ill")}
+    recipe = json.loads((out / "private" / "recipe.json").read_text())
+    hidden = {(e["key"], e.get("attacker"), e["column"]) for e in recipe["diversity"]}
+    assert hidden == {
+        ("l_diversity", None, "hiv"),
+        ("l_diversity", None, "ward"),
+        ("l_diversity", "clerk", "ward"),
+        ("t_closeness", "boss", "hiv"),
+    }
+    kept = pl.read_csv(out / "private" / "secrets.csv", has_header=False, skip_rows=1)
+    order = list(dict.fromkeys(e["column"] for e in recipe["diversity"]))
+    for entry in recipe["diversity"]:
+        secret = kept[:, order.index(entry["column"])].to_list()
+        count: Any = fewest_values if entry["key"] == "l_diversity" else farthest
+        reached = count(rows, knows[entry.get("attacker")], secret)
+        assert entry["measured"] == pytest.approx(reached)
+    assert "hiv" not in (out / "manifest.json").read_text()
+
+
+def test_a_changed_secret_is_found(folder, tmp_path):
+    copy = tmp_path / "copy"
+    shutil.copytree(folder, copy)
+    path = copy / "private" / "secrets.csv"
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([lines[0], *["1"] * (len(lines) - 1)]) + "\n")
+    with pytest.raises(CannotMeet, match="l_diversity is 1"):
+        verify(copy)

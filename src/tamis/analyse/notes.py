@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import permutations
 from typing import Literal, Self
 
 from tamis.errors import plural
+from tamis.figures import percent
 from tamis.flow import Outcome
 from tamis.table import Table
 from tamis.unique_counts import ExposureFacts
@@ -70,7 +72,7 @@ def table_facts(outcome: Outcome, exposure: ExposureFacts | None) -> TableFacts:
         features=everything.size + outcome.left_out,
         unlisted=everything.n_unlisted + outcome.left_out,
         target=table.target,
-        sensitive=outcome.evaluator.sensitive,
+        sensitive=table.secret_words,
     )
 
 
@@ -94,7 +96,7 @@ rows each."
 
 def notes_of(outcome: Outcome) -> tuple[Note, ...]:
     """What a reader must know to read the figures: how they were measured, and what misleads."""
-    found = (_unlabelled, _measured_on, _missed_limits, _caveats)
+    found = (_unlabelled, _measured_on, _several_secrets, _missed_limits, _caveats)
     return tuple(note for notes in found for note in notes(outcome))
 
 
@@ -166,6 +168,30 @@ def _of_compared(compared: int, left_out: int) -> Iterator[Note]:
         "the original would give. So are accuracies, attackers and rules of everything.",
         public=True,
     )
+
+
+def _several_secrets(outcome: Outcome) -> Iterator[Note]:
+    """What is told of each secret, and what they tell of each other."""
+    evaluator, release = outcome.evaluator, outcome.release
+    names = [evaluator.sensitive, *evaluator.other_secrets]
+    if len(names) < 2:
+        return
+    each = evaluator.yardstick.told_each(release)
+    told = ", ".join(f"{percent(share, 0)} of {name}" for name, share in zip(names, each))
+    yield _note(
+        f"What is told is that of the secret of which most is told, as you weighed them. By itself "
+        f"each is told: {told}. Guesses by attackers, and the close look, are about {names[0]}."
+    )
+    pairs = [(a, b, evaluator.told_by(a, b)) for a, b in permutations(names, 2)]
+    shown = [
+        f"{a} tells {percent(share, 0)} of {b}" for a, b, share in pairs if share >= WORTH_SAYING
+    ]
+    words = "; ".join(shown) or "none tells 1% or more of another"
+    yield _note(f"Of what is unknown of one secret, another may tell a part: {words}.")
+
+
+WORTH_SAYING = 0.01
+"""The least share that one secret tells of another to be said."""
 
 
 def _missed_limits(outcome: Outcome) -> Iterator[Note]:

@@ -38,7 +38,7 @@ class TableSource:
 
     table: str
     target: str | None
-    sensitive: str | None
+    sensitive: str | tuple[str, ...] | None
     quasi: tuple[str, ...]
     identifier: tuple[str, ...]
     drop: tuple[str, ...]
@@ -64,6 +64,9 @@ class TableSource:
     order: str | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.sensitive, str):  # a single column by itself, as most have it
+            some = tuple(self.sensitive or ())
+            object.__setattr__(self, "sensitive", some if len(some) > 1 else next(iter(some), None))
         if self.person and self.row_is_person:
             raise InputError(
                 "--person names the columns that identify people and --row-is-person says that "
@@ -206,6 +209,7 @@ class TableSource:
                 "table; leave --engine out, or pass --engine memory"
             )
         refuse_memory_only(vars(self), READING)
+        refuse_memory_only({"secrets": isinstance(self.sensitive, tuple)}, READING)
         roles = {name: value for name, value in self._roles.items() if name != "weight"}
         large = open_large(
             engine,
@@ -265,7 +269,16 @@ class TableSource:
         records = self.read_binary().without(self.drop)
         if self.sensitive in (None, records.target):
             return records
-        return records.with_sensitive(str(self.sensitive))
+        return records.with_sensitive(str(self.one_secret))
+
+    @property
+    def one_secret(self) -> str | None:
+        """The sensitive feature of sparse records, which have one."""
+        if isinstance(self.sensitive, tuple):
+            raise InputError(
+                "of sparse records one feature may be sensitive; name one with --sensitive"
+            )
+        return self.sensitive
 
     def check_size(self, records: BinaryTable) -> None:
         """Refuse sparse records that would make a table too large."""

@@ -19,9 +19,11 @@ from tamis.binary.records import BinaryTable, is_binary
 from tamis.coarsen.ladder import Ladder
 from tamis.coding import Coded, CodedFrame, coded, joined
 from tamis.errors import InputError
+from tamis.evaluate.bits import gains, surprise
 from tamis.evaluate.retention import Retention, measured
 from tamis.evaluate.rule_changes import Baseline, baseline
 from tamis.evaluate.yardstick import Yardstick
+from tamis.learn.boosting import shares_given
 from tamis.learn.columns import Features
 from tamis.learn.holdout import (
     HoldOut,
@@ -75,6 +77,8 @@ class Evaluator:
         The few who may be left out of a release.
     records : BinaryTable, optional
         The 0/1 records that the original has some columns of.
+    secret_weights : mapping of column to number
+        What told of each secret counts, 1 for those that are not named.
     """
 
     original: Table
@@ -85,6 +89,7 @@ class Evaluator:
     requirements: Requirements = field(default_factory=Requirements)
     records: BinaryTable | None = None
     suppression: Suppression | None = None
+    secret_weights: Mapping[str, float] = field(default_factory=dict)
     _met_last: list[Features] = field(default_factory=list, init=False, repr=False)
     _values: dict[str, pl.Series] = field(default_factory=dict, init=False, repr=False)
     _coarse: dict[tuple[str, str], Coded] = field(default_factory=dict, init=False, repr=False)
@@ -92,11 +97,12 @@ class Evaluator:
     __repr__ = by_fields
 
     def __post_init__(self) -> None:
-        if (values := len(np.unique(self.secrets))) > MOST_VALUES:
-            raise InputError(
-                f"the sensitive column {self.sensitive!r} has {values:,} distinct values, but at "
-                f"most {MOST_VALUES} can be guessed as classes; group its values first"
-            )
+        for name, codes in {self.sensitive: self.secrets, **self.other_secrets}.items():
+            if (values := len(np.unique(codes))) > MOST_VALUES:
+                raise InputError(
+                    f"the sensitive column {name!r} has {values:,} distinct values, but at "
+                    f"most {MOST_VALUES} can be guessed as classes; group its values first"
+                )
 
     @property
     def sensitive(self) -> str:
@@ -116,19 +122,54 @@ class Evaluator:
     @cached_property
     def cut(self) -> SensitiveCut | None:
         """How the sensitive column became classes; `None` if it is the target."""
-        if self.sensitive == self.original.target:
-            return None
+        return None if self.sensitive == self.original.target else self._cut(self.sensitive)
+
+    def _cut(self, secret: str) -> SensitiveCut:
         seen, people = self.split.seen, self.split.people_of(self.original)
-        column = self.original.frame[self.sensitive][seen]
-        return cut_into_quarters(column, people=people[seen])
+        return cut_into_quarters(self.original.frame[secret][seen], people=people[seen])
+
+    @cached_property
+    def other_secrets(self) -> dict[str, NDArray[Any]]:
+        """The same as `secrets` of more sensitive columns; what is told of them counts as well.
+
+        Of the target nothing can be told: it is released.
+        """
+        frame, target = self.original.frame, self.original.target
+        names = [c for c in self.original.roles.also_sensitive if c != target]
+        return {name: self._cut(name).codes(frame[name]) for name in names}
+
+    def told_by(self, one: str, other: str) -> float:
+        """What one secret tells of another beyond the target: the share of what is unknown of it.
+
+        Learnt from the rows that a search may see, asked of those to report on; 1 is certainty.
+        """
+        codes = {self.sensitive: self.secrets, **self.other_secrets}
+        known, also, label = (
+            np.unique(each, return_inverse=True)[1]
+            for each in (self.labels, codes[one], codes[other])
+        )
+        parts, classes = self.yardstick.reporting.parts, int(label.max()) + 1
+        both = known * (int(also.max()) + 1) + also
+        before, after = (
+            shares_given(label, given, parts.search, classes)[parts.report]
+            for given in (known, both)
+        )
+        truth = label[parts.report]
+        unknown = float(surprise(before, truth).mean())
+        return max(0.0, float(gains(after, before, truth).mean())) / unknown if unknown else 0.0
 
     @cached_property
     def yardstick(self) -> Yardstick:
         """What releases keep of the target and tell of the sensitive column."""
         secrets = None if self.cut is None else self.secrets
         whole = None if self.records is None else self.records.matrix
+        own = self.secret_weights.get(self.sensitive, 1.0)
+        others = [
+            (codes, self.secret_weights.get(name, 1.0) / own)
+            for name, codes in self.other_secrets.items()
+        ]
         return Yardstick.of(
-            self.original, self.split, self.labels, secrets, self.random_state, whole
+            self.original, self.split, self.labels, secrets, self.random_state, whole, others
         )
 
     @cached_property

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from tamis.errors import InputError
-from tamis.evaluate.bits import Floats, KeptTold, Mean, gains, mean, parts_of, surprise
+from tamis.evaluate.bits import LEAST_SCALE, Floats, KeptTold, Mean, gains, mean, parts_of, surprise
 from tamis.learn.boosting import Boosting, BoostingTask, shares, shares_given
 from tamis.learn.coded_table import CodedTable
 from tamis.learn.holdout import HoldOut
@@ -254,6 +254,14 @@ class Question:
         return float(np.concatenate(each).mean())
 
 
+class AlsoSecret(NamedTuple):
+    """Another secret, of which no more may be told than of the first."""
+
+    asked: Question
+    worth: float
+    """How many bits about the first secret one about this one counts for."""
+
+
 @dataclass(eq=False)
 class SubsetBits:
     """The gains of sets of columns about target and secret; each set is fitted once.
@@ -285,6 +293,9 @@ class SubsetBits:
     """Those of a larger table that this one has some columns of; they count for the scales."""
     means: dict[Columns, tuple[Mean, Mean]] = field(default_factory=dict, kw_only=True)
     """U and A of sets whose gains were averaged before: a search asks again and again."""
+
+    others: tuple[AlsoSecret, ...] = field(default=(), kw_only=True)
+    """More secrets: what a set tells is what it tells of the one of which it tells most."""
 
     _tasks: dict[tuple[Question, int], BoostingTask] = field(
         default_factory=dict, init=False, repr=False
@@ -332,11 +343,54 @@ class SubsetBits:
     def over(self, parts: Parts, boosting: Boosting) -> SubsetBits:
         """The same columns asked about other rows, by another boosting."""
         target, secret = self.target.label, self.secret
-        told = secret and _known_by_target(secret.label, target, parts, len(self))
-        bits = SubsetBits(
-            self.table, parts, _known_shares(target, parts), told, self.people, boosting
+
+        def asked(guess: Question) -> Question:
+            known = _known_by_target(guess.label, target, parts, len(self))
+            return replace(known, views=guess.views)
+
+        return SubsetBits(
+            self.table,
+            parts,
+            _known_shares(target, parts),
+            None if secret is None else asked(secret),
+            self.people,
+            boosting,
+            others=tuple(AlsoSecret(asked(each), worth) for each, worth in self.others),
         )
-        return bits if secret is None else bits.with_views(secret.views)
+
+    def also_asking(
+        self, frame: pl.DataFrame, labels: Sequence[tuple[Labels, float]]
+    ) -> SubsetBits:
+        """The same with more secrets, each with what told of it weighs against told of the first.
+
+        Told is a share of what all columns tell, so a bit about a secret counts by that share: of
+        a set, the secret counts of which the largest weighed share is told.
+        """
+        if self.secret is None or not labels:
+            return self
+        own, found = self._scale(self.secret), []
+        for label, weight in labels:
+            asked = _known_by_target(label, self.target.label, self.parts, len(self))
+            asked = replace(asked, views=self.found_views(frame, guess=asked))
+            found.append(AlsoSecret(asked, weight * own / self._scale(asked)))
+        return replace(self, others=tuple(found), fitted={}, means={})
+
+    def _scale(self, guess: Question) -> float:
+        """The bits that all columns give about a secret, but no trifle."""
+        everything = float(self._gains(self.everything, guess).mean(dtype=np.float64))
+        return max(LEAST_SCALE * guess.surprise(self.parts), everything)
+
+    def told_each(self, columns: Iterable[int], scales: SubsetBits) -> list[float]:
+        """Of each secret, the share that a set tells of what all columns of another table tell."""
+        mine = [] if self.secret is None else [self.secret, *(each.asked for each in self.others)]
+        theirs = [scales.secret, *(each.asked for each in scales.others)]
+        chosen = tuple(sorted(columns))
+        return [
+            max(0.0, float(self._gains(chosen, guess).mean(dtype=np.float64)))
+            / scales._scale(asked)
+            for guess, asked in zip(mine, theirs)
+            if asked is not None
+        ]
 
     def searching(self, parts: Parts) -> SubsetBits:
         """The same, asking in fewer of its first rounds: those of `parts`."""
@@ -350,13 +404,18 @@ class SubsetBits:
         return replace(self, parts=parts, fitted={}, means={}, whole=whole)
 
     def found_views(
-        self, frame: pl.DataFrame, known: Sequence[View] = (), fresh: Iterable[int] | None = None
+        self,
+        frame: pl.DataFrame,
+        known: Sequence[View] = (),
+        fresh: Iterable[int] | None = None,
+        guess: Question | None = None,
     ) -> Views:
         """What the form of the columns tells of the secret, by rows that a search may see.
 
-        `known` are views that were found before; `fresh` are the columns to look at, `None`: all.
+        `known` are views that were found before; `fresh` are the columns to look at, `None`: all;
+        `guess` is another secret.
         """
-        secret, search = self.secret, self.parts.search
+        secret, search = guess or self.secret, self.parts.search
         if secret is None:
             return Views()
         first = np.unique(self.people.codes[search], return_index=True)[1]
@@ -415,9 +474,15 @@ class SubsetBits:
         """The gain of each asked row about target and secret."""
         chosen = tuple(sorted(columns))
         if chosen not in self.fitted:
-            secret = None if self.secret is None else self._gains(chosen, self.secret)
+            secret = None if self.secret is None else self._told_most(chosen, self.secret)
             self.fitted[chosen] = self._gains(chosen, self.target), secret
         return self.fitted[chosen]
+
+    def _told_most(self, columns: Columns, first: Question) -> NDArray[np.float32]:
+        """The gains about the secret of which most is told, in what a bit about the first is."""
+        found = [self._gains(columns, first)]
+        found += [np.float32(worth) * self._gains(columns, asked) for asked, worth in self.others]
+        return max(found, key=lambda gains: float(gains.mean(dtype=np.float64)))
 
     def promises(self, columns: Iterable[int]) -> tuple[Floats, Floats]:
         """The bits that each column promises to add to a set, about target and secret.

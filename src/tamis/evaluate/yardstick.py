@@ -88,12 +88,14 @@ class Yardstick:
         secrets: NDArray[Any] | None = None,
         random_state: int = 0,
         records: sparse.csr_array | None = None,
+        others: Sequence[tuple[NDArray[Any], float]] = (),
     ) -> Yardstick:
         """Code a table once, and draw the rows to learn from, to choose by and to report on.
 
         `labels` and `secrets` are the target and the sensitive value of each row; no secrets where
         that is the target: nothing is told then. `records` are all columns of 0/1 records that the
-        table has some of: what they teach and tell is what kept and told are shares of.
+        table has some of: what they teach and tell is what kept and told are shares of. `others`
+        are more secrets, each with what it weighs against the first.
         """
         target = np.unique(labels, return_inverse=True)[1]
         secret = None if secrets is None else np.unique(secrets, return_inverse=True)[1]
@@ -111,6 +113,8 @@ class Yardstick:
         choosing = SubsetBits.of(
             frame, target, secret, parts=parts.choosing, people=people, boosting=searched
         )
+        also = [(np.unique(label, return_inverse=True)[1], weight) for label, weight in others]
+        choosing = choosing.also_asking(frame, also)
         reporting = choosing.over(parts.reporting, reported)
         if records is not None:
             choosing.whole, reporting.whole = whole_gains(records, choosing, reporting)
@@ -190,6 +194,18 @@ class Yardstick:
     def _finest(self) -> FinestCodes:
         """The rows to choose and to report by, in the finest groups of learnt forms."""
         return FinestCodes(self.original.only(self.features)[self.choosing.parts.every])
+
+    def told_each(self, release: Release) -> list[float]:
+        """The share that is told of each secret, on the rows to report on, the first one first.
+
+        Each by itself: a share of what all columns tell of it.
+        """
+        if release.is_drawn:
+            names = [f for f in release.features if f in self._number]
+            bits, columns = self.reporting, tuple(self._number[f] for f in names)
+        else:
+            bits, columns = self.bits(release, self.reporting)
+        return bits.told_each(columns, self.reporting)
 
     def _as_they_are(self, release: Release) -> dict[int, int]:
         """The columns of a release that are as in the original, by their numbers there."""
@@ -386,6 +402,17 @@ def _other(
     if below:
         people = people.and_others(people)
     bits = SubsetBits(table, own, target, secret, people, among.boosting, tables=tables)
+    fresh = set(range(frame.width)) - {*same.values()}
+    others = ((_of_rows(each.asked, rows, bool(below), len(coded)), each) for each in among.others)
+    bits.others = tuple(
+        each._replace(
+            asked=replace(
+                guess,
+                views=bits.found_views(frame, each.asked.views.among(same), fresh, guess),
+            )
+        )
+        for guess, each in others
+    )
     known = () if among.secret is None else among.secret.views.among(same)
     return bits.with_views(
         bits.found_views(frame, known, set(range(frame.width)) - {*same.values()})

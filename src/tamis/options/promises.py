@@ -45,11 +45,11 @@ PRESET = promised(
 )
 ATTACKER = promised(
     "attacker",
-    "Who might try, by what they know; may be repeated.",
+    'Who might try: "NAME: knows a,b; k=5"; repeatable.',
     "attacker",
     default=(),
     multiple=True,
-    metavar='"NAME: knows a,b; k=5"',
+    metavar="TEXT",
     dest="threats",
 )
 PROMISES = (K, ABSENCES, *BESIDE_K, ATTACKER, MAX_SUPPRESSED)

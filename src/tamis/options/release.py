@@ -100,6 +100,13 @@ CHOICE = (
         ),
     ),
     MAX_TOLD,
+    _choice(
+        "secret_weights",
+        "What told of each of several sensitive columns counts; 1 if not named.",
+        "weights",
+        metavar="COL=N,...",
+        rare=True,
+    ),
     _choice("allow_useless", "Publish even what is no better than guessing.", "flag", rare=True),
     _choice(
         "max_pbi",

@@ -94,6 +94,7 @@ class RungBits(SubsetBits):
             np.eye(len(rungs), dtype=np.bool_),
             tables=(bits.table,) * len(bits.parts.choosing.rounds),
             means=dict(bits.means),
+            others=bits.others,
         )
 
     def with_rungs(self, frame: pl.DataFrame, more: Sequence[Rung]) -> RungBits:
@@ -109,6 +110,10 @@ class RungBits(SubsetBits):
             self,
             table=_before_last(self.table, released),
             secret=None if self.secret is None else replace(self.secret, beside=(len(rungs),)),
+            others=tuple(
+                each._replace(asked=replace(each.asked, beside=(len(rungs),)))
+                for each in self.others
+            ),
             rungs=rungs,
             tables=tuple(_before_last(t, new) for t, new in zip(self.tables, rounds)),
             made=np.array([[one.makes(other) for other in rungs] for one in rungs]),

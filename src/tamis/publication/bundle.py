@@ -438,7 +438,7 @@ def _not_promised(
         written.promises,
         outcome.table.unit,
         alone=(alone["everything"]["k"] or 0) < wanted,
-        sensitive_released=outcome.table.sensitive == outcome.table.target,
+        sensitive_released=outcome.table.target in outcome.table.secrets,
         caveat=RECORDED[release.recipe.method].caveat,
         several=written.several,
         suppressed=release.is_suppressed,

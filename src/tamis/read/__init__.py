@@ -41,7 +41,7 @@ def read_table(
     source: Any,
     *,
     target: str | None = None,
-    sensitive: str | None = None,
+    sensitive: str | Sequence[str] | None = None,
     quasi: Sequence[str] | None = None,
     identifier: Sequence[str] = (),
     person: Sequence[str] | None = None,
@@ -290,7 +290,8 @@ def without_empty(table: Table) -> Table:
 
 def roles_without_empty(roles: Roles, columns: Collection[str]) -> dict[str, Any]:
     """What changes in the roles where columns without any value are dropped; a note names them."""
-    needed = {roles.target, roles.sensitive, roles.weight, *(roles.person or ())}
+    needed = {roles.target, roles.sensitive, *roles.also_sensitive, roles.weight}
+    needed |= {*(roles.person or ())}
     if bad := [c for c in columns if c in needed]:
         raise InputError(
             f"{listed_as('column', bad, 'has', 'have')} no values at all; name another, or give "

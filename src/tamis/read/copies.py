@@ -67,7 +67,7 @@ def copies(table: Table) -> dict[str, Copy]:
     """
     asked = [c for c in table.features if c not in table.roles.plain]
     found: dict[str, Copy] = {}
-    for of in dict.fromkeys((table.roles.target, table.roles.sensitive)):
+    for of in dict.fromkeys((table.roles.target, *table.secrets)):
         if of is not None:
             whys = copies_of(table.frame, of, among=asked, people=table.people)
             found = {name: Copy(of, why) for name, why in whys.items()} | found

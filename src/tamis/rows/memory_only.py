@@ -65,6 +65,7 @@ READING: Mapping[str, MemoryOnly] = {
         "write one row a person into the table",
     ),
     "weight": MemoryOnly("--weight", "weights are added up row by row"),
+    "secrets": MemoryOnly("several --sensitive", "what is told is measured for each", "name one"),
     "label_item": MemoryOnly(
         "--label-item",
         "labels are made of items after reading",

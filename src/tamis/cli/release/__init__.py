@@ -137,7 +137,7 @@ def _settings(options: dict[str, Any], public: Public) -> Settings:
         if options["epsilon"] is not None:
             raise InputError("--choose front shows figures that no --epsilon covers; give one")
         options["choose"] = "value"
-    given = {name: options.pop(name) for name in ("weights", "attackers")}
+    given = {name: options.pop(name) for name in ("weights", "attackers", "secret_weights")}
     options |= {name: value for name, value in given.items() if value}
     return Settings(methods=chosen, **options)
 

@@ -184,11 +184,11 @@ def kept_told_words(outcome: Outcome, analysis: Analysis) -> list[str]:
     found = [f"Keeps {percent(kept, 0)} of what can be learnt about {table.target}."]
     if told is None or bits is None:
         return found
-    found += told_words(bits, str(table.target), str(table.sensitive))
+    found += told_words(bits, str(table.target), str(table.secret_words))
     if bits.found and round(told, 2) > round(kept, 2):
         found.append(
             f"That is more than it keeps: what teaches {table.target} here tells "
-            f"{table.sensitive}, too. Ask for less with --max-told, or a larger --caution."
+            f"{table.secret_words}, too. Ask for less with --max-told, or a larger --caution."
         )
     return found
 

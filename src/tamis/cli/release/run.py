@@ -139,7 +139,7 @@ class Request:
             k=settings.k,
             holdout=settings.holdout,
             seed=settings.seed,
-            sensitive=source.sensitive,
+            sensitive=source.one_secret,
             drop=source.drop,
         )
         if self.watched:
