@@ -14,6 +14,5 @@
     sources           a published release, and the original in its terms
     row_names         names by which people and rows are found again
     matching          whose rows those of earlier releases are
-    common_crowds     how many people look alike in several files
     earlier_releases  what several releases of the same people tell together
 """
