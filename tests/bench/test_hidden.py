@@ -12,6 +12,7 @@ import pytest
 from bench.hidden_secrets import ENCODINGS, Encoding, share_read
 from tamis.analyse import Analysis, analyse
 from tamis.analyse.candidates import CandidateFacts
+from tamis.analyse.kept_told import told_words
 from tamis.datasets import patients
 from tamis.evaluate.evaluator import MOST_VALUES
 from tamis.evaluate.readings import SURE, guess_groups, looked_up
@@ -133,3 +134,18 @@ def read_share(encoding: Encoding, table: Table, outcome: Outcome) -> float:
     secret = (table.frame["hiv"] == "positive").to_numpy()[release.mask]
     target = (table.frame["readmitted"] == "yes").to_numpy().astype(int)[release.mask]
     return share_read(read, secret, target)
+
+
+def test_what_gives_a_secret_away_is_named_whether_it_is_released_or_not():
+    table = hidden("parity of an income")
+    for caution, released in ((0.0, True), (4.0, False)):
+        outcome = considered(table, k=1, caution=caution, methods={"front": {}})
+        bits = analyse(outcome, attacks=False).bits
+        assert bits is not None
+        (view,) = (each for each in bits.views if each.words == "whether income is even")
+        assert view.released == released == bits.found
+        assert view.share > 0.9
+        said = " ".join(told_words(bits, "readmitted", "hiv"))
+        assert "hether income is even gives hiv away (" in said
+        assert ("Tells " in said) == released
+        assert ("None of the attackers tried learnt anything about hiv" in said) != released

@@ -306,8 +306,8 @@ def kept_and_told() -> Facts:
         "found": True,
         "tried": ["boosted trees, which looked at 143 views of the columns", "naive Bayes"],
         "views": [
-            {"words": "the last digit of insulin", "released": True},
-            {"words": "whether mass is even", "released": False},
+            {"words": "the last digit of insulin", "share": 0.18, "released": True},
+            {"words": "whether mass is even", "share": 0.97, "released": False},
         ],
         "cautions": cautions,
         "winners": [

@@ -359,8 +359,10 @@ def test_that_nobody_learnt_anything_is_said_with_who_tried():
 
 def test_what_gives_the_sensitive_value_away_in_the_form_of_a_column_is_named():
     words = spoken(kept_and_told())
-    assert "Released: the last digit of insulin gives hiv away." in words
-    assert "Whether mass is even gives hiv away; the release does not show it." in words
+    assert (
+        "Released: the last digit of insulin gives hiv away (18% of what the table tells)." in words
+    )
+    assert "Whether mass is even gives hiv away (97% of what the table tells); the release" in words
     assert "gives hiv away" not in spoken(kept_and_told(), "recipient")
 
 

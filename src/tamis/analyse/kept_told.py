@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, groupby
 from typing import Any, Self
+
+import numpy as np
 
 from tamis.analyse.column_fates import breaks_k, projection_on, sources
 from tamis.analyse.examination import Examination
@@ -13,11 +16,16 @@ from tamis.catalogue.choices import VALUE
 from tamis.decide import Decision, most_valuable
 from tamis.errors import plural
 from tamis.evaluate.figure import Figure
+from tamis.evaluate.readings import looked_up
+from tamis.evaluate.subset_bits import SubsetBits
 from tamis.figures import percent
 from tamis.flow import Outcome
+from tamis.learn.views import View
 
 MOST_VIEWS = 5
 """So many views are named in a few lines."""
+NAMED = 0.05
+"""Views that tell less by themselves are not named."""
 NOTICED = 0.005
 """The least share that may have gone unnoticed of which it is said."""
 CAUTIONS = (
@@ -72,6 +80,8 @@ class ViewFacts:
 
     words: str
     """What it is, such as "the last digit of income"."""
+    share: float
+    """How much it tells alone, of what the table tells."""
     released: bool
     """Whether the release shows it."""
 
@@ -191,20 +201,47 @@ def tried_attackers(outcome: Outcome) -> tuple[str, ...]:
 
 
 def view_facts(outcome: Outcome) -> tuple[ViewFacts, ...]:
-    """What is hidden in the form of columns, in the release and in those it has not."""
-    yardstick = outcome.evaluator.yardstick
-    if outcome.release.is_drawn or yardstick.reporting.secret is None:
+    """What is hidden in the form of columns, in the release and in those it has not.
+
+    Views that say next to nothing by themselves are not named, though attackers have them.
+    """
+    yardstick, measured = outcome.evaluator.yardstick, outcome.decision.scorecard.compared.reporting
+    if outcome.release.is_drawn or not measured.tells:
         return ()
     bits, columns = yardstick.bits(outcome.release, yardstick.reporting)
-    assert bits.secret is not None
-    views = bits.secret.views
-    shown = [views.kept[i].words for i in views.of(columns, bits.sources(columns))]
-    every = [view.words for view in yardstick.reporting.secret.views.kept]
-    held = [words for words in every if words not in shown]
-    return tuple(
-        ViewFacts(words=words, released=released)
-        for words, released in [*((w, True) for w in shown), *((w, False) for w in held)]
-    )
+    if bits.secret is None:
+        return ()
+    told = outcome.decision.chosen.value("told") or 0.0
+    released = [bits.secret.views.kept[i] for i in bits.secret.views.of(columns, columns)]
+    found = {
+        view.words: (min(told, share), True)
+        for view, share in zip(released, _view_shares(bits, released, measured.secret_scale))
+    }
+    every = yardstick.reporting
+    held = () if every.secret is None else every.secret.views.kept
+    for view, share in zip(held, _view_shares(every, held, measured.secret_scale)):
+        found.setdefault(view.words, (share, False))
+    facts = (ViewFacts(words=w, share=s, released=r) for w, (s, r) in found.items())
+    kept = (view for view in facts if view.share >= NAMED)
+    return tuple(sorted(kept, key=lambda view: (not view.released, -view.share)))
+
+
+def _view_shares(bits: SubsetBits, views: Sequence[View], scale: float) -> list[float]:
+    """What is told by looking up each view alone, on the rows to report."""
+    if bits.secret is None:
+        return []
+    ((learn, ask),) = bits.parts.rounds
+    label, target, known = bits.secret.label, bits.target, bits.secret.known[0]
+    found = []
+    for view in views:
+        of = view.codes.astype(np.int64)
+        groups = {
+            rows: of[bits.table.places(every)] * target.classes + target.label[every]
+            for rows, every in (("learn", learn), ("ask", ask))
+        }
+        gain = looked_up(groups["learn"], label[learn], groups["ask"], known[ask], label[ask])
+        found.append(max(0.0, float(gain.mean())) / scale)
+    return found
 
 
 def told_words(bits: BitsFacts, target: str, sensitive: str) -> list[str]:
@@ -231,9 +268,10 @@ def told_words(bits: BitsFacts, target: str, sensitive: str) -> list[str]:
 def _view_words(view: ViewFacts, sensitive: str) -> str:
     """One view as a sentence."""
     words = view.words[0].upper() + view.words[1:]
+    share = f"{percent(view.share, 0)} of what the table tells"
     if view.released:
-        return f"Warning: {view.words} gives {sensitive} away, and is released."
-    return f"{words} gives {sensitive} away; the release does not show it."
+        return f"Warning: {view.words} gives {sensitive} away ({share}), and is released."
+    return f"{words} gives {sensitive} away ({share}); the release does not show it."
 
 
 def _cautions(outcome: Outcome) -> list[float]:
