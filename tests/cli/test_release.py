@@ -19,6 +19,7 @@ import polars as pl
 import pytest
 
 from tamis import Roles, Settings, Table, consider
+from tamis.analyse import analyse
 from tamis.cli import _run
 from tamis.cli.release.outcome_words import kept_told_words, print_front
 from tamis.datasets import patients
@@ -413,9 +414,10 @@ def test_more_told_than_kept_is_never_without_a_word(taught: float, said: bool):
     ill = taught * (clinic % 2) + rng.normal(0, 0.5, rows) > taught / 2
     frame = pl.DataFrame({"clinic": clinic, "secret": secret, "ill": ill})
     asked = Settings(methods={"front": {}}, attackers=("nb",), allow_useless=True)
-    found = consider(Table(frame, Roles("ill", sensitive="secret", quasi=("clinic",))), asked)
+    table = Table(frame, Roles("ill", sensitive="secret", quasi=("clinic",)))
+    found = consider(table, asked).closer()
     assert found.release.features == ("clinic",)
-    kept, told, *more = kept_told_words(found)
+    kept, told, *more = kept_told_words(found, analyse(found, attacks=False))
     assert kept.startswith("Keeps 100%") is not said
     assert told.startswith("Tells 100%")
     assert [words.startswith("That is more than it keeps") for words in more] == [True] * said
