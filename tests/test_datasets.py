@@ -67,7 +67,7 @@ def test_behaviour_has_a_long_tail_and_the_stated_pages():
 def test_stays_repeat_patients_who_do_not_change():
     table = stays(2000)
     frame = table.frame
-    assert table.told_apart_by == ("patient",)
+    assert table.person_columns == ("patient",)
     share = 1 - table.everybody / table.rows
     assert 0.15 < share < 0.25
     steady = ("name", "zip", "birth_year", "sex", "job", "blood_group", "hiv")

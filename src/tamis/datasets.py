@@ -130,7 +130,7 @@ def stays(rows: int = 3000, random_state: int = 0) -> Table:
     Examples
     --------
     >>> table = stays(rows=200)
-    >>> table.told_apart_by, table.everybody < table.rows
+    >>> table.person_columns, table.everybody < table.rows
     (('patient',), True)
     """
     alone = patients(rows, random_state)

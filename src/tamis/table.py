@@ -283,11 +283,11 @@ class Table:
         return People.of(join_codes(self._person_codes.values()))
 
     @property
-    def told_apart_by(self) -> tuple[str, ...]:
+    def person_columns(self) -> tuple[str, ...]:
         """The identifiers that distinguish people; empty if none do.
 
         >>> stays = pl.DataFrame({"stay": [1, 2, 3], "patient": ["a", "a", "b"], "ill": [0, 1, 1]})
-        >>> Table(stays, Roles(target="ill", identifiers=("stay", "patient"))).told_apart_by
+        >>> Table(stays, Roles(target="ill", identifiers=("stay", "patient"))).person_columns
         ('patient',)
         """
         return tuple(self._person_codes)
@@ -341,7 +341,7 @@ class Table:
         >>> Table(twice, Roles(target="ill", identifiers=("who",))).respelt()
         {'who': 1}
         """
-        columns = {c: bare(self.frame.get_column(c)) for c in self.told_apart_by}
+        columns = {c: bare(self.frame.get_column(c)) for c in self.person_columns}
         merged = {
             c: cells.n_unique() - one_spelling(cells).n_unique() for c, cells in columns.items()
         }

@@ -249,7 +249,7 @@ def test_a_matched_set_is_no_person_and_the_holder_is_asked():
 
 def test_a_name_does_not_decide_while_a_number_does():
     table = Table(sets(), Roles("ill", identifiers=("mrn", "name"), dropped=("case.id",)))
-    assert table.told_apart_by == ("mrn",)
+    assert table.person_columns == ("mrn",)
     assert table.everybody == 400
     assert len({c.people for c in table.person_candidates}) == 2
     refuse_unstated_identifiers(table)
@@ -260,7 +260,7 @@ def test_a_name_does_not_decide_while_a_number_does():
 def test_a_stay_is_no_person():
     frame = sets().with_columns(stay=pl.int_range(400), patient=pl.int_range(400) // 3)
     table = Table(frame, Roles(target="ill", identifiers=("stay", "patient", "name")))
-    assert table.told_apart_by == ("patient",)
+    assert table.person_columns == ("patient",)
     assert table.open_candidates == ()
 
 

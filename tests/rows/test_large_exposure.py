@@ -93,5 +93,5 @@ def test_one_more_row_changes_k(engine, behind):
 def test_people_are_not_counted_by_their_stays(engine, behind):
     frame = pl.DataFrame({"stay": [1, 2, 3, 4], "patient": ["a", "a", "b", "b"], "job": ["c"] * 4})
     large = behind(engine, frame, Roles(identifiers=("stay", "patient")))
-    assert large.told_apart_by == ("patient",)
+    assert large.person_columns == ("patient",)
     assert large_exposure(large).k_anonymity == 2

@@ -217,7 +217,7 @@ def test_an_id_that_is_dropped_still_counts_and_disagreeing_numbers_are_asked_ab
         }
     )
     dropped = behind(engine, frame, Roles(target="ill", dropped=("pid",)))
-    assert dropped.told_apart_by == ("pid",)
+    assert dropped.person_columns == ("pid",)
     both = behind(engine, frame, Roles(target="ill", identifiers=("pid", "household_id")))
     assert [c.people for c in both.open_candidates] == [200, 50]
     with pytest.raises(InputError, match="who is a person"):

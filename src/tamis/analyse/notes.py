@@ -86,10 +86,10 @@ def who_words(table: Table) -> str:
     "People are told apart by 'mrn'. Other identifiers would mean: by 'name' 2 people with 1.5 \
 rows each."
     """
-    if not table.told_apart_by:
+    if not table.person_columns:
         every = "Every row counts as a different person."
         return every if table.unit == "people" else "Nobody said who is a person: rows are counted."
-    words = f"People are told apart by {' and '.join(map(repr, table.told_apart_by))}."
+    words = f"People are told apart by {' and '.join(map(repr, table.person_columns))}."
     others = [c.words() for c in table.person_candidates if c.people != table.everybody]
     return f"{words} Other identifiers would mean: {'; '.join(others)}." if others else words
 

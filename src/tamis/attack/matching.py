@@ -226,7 +226,7 @@ def _numbers(texts: pl.Series) -> Ints:
 def _has_people(table: Table, file: FileRows) -> bool:
     """Whether the rows of a file are named by what tells people apart in the table too."""
     then = () if file.names is None else file.names.columns[PERSON]
-    if then and set(then) != set(table.told_apart_by):
+    if then and set(then) != set(table.person_columns):
         raise InputError(
             f"an earlier release told people apart by {listed_as('column', then)}, and this table "
             "does not, so who is in both cannot be told; name the same with --identifier or "

@@ -51,7 +51,7 @@ class RowNames:
         (('who',), 2)
         """
         columns = {
-            PERSON: table.told_apart_by,
+            PERSON: table.person_columns,
             ROW: table.roles.identifiers,
             CONTENT: tuple(sorted(table.frame.columns)),
         }

@@ -109,7 +109,7 @@ def _print_as_json(
         {
             "table": understood(table),
             **result["exposure"].to_dict(),
-            "told_apart_by": table.told_apart_by,
+            "told_apart_by": table.person_columns,
             "person_candidates": [c._asdict() for c in table.person_candidates],
             "copies": {name: copy._asdict() for name, copy in found_copies.items()},
             "unlabelled": table.unlabelled,
@@ -158,7 +158,7 @@ def _audit_large(
             {
                 "table": understood_large(large),
                 **exposure.to_dict(),
-                "told_apart_by": large.told_apart_by,
+                "told_apart_by": large.person_columns,
                 "unlabelled": large.shape.unlabelled,
                 "attacker": attacker,
                 "engine": name,

@@ -146,7 +146,7 @@ def who_is_a_person(table: Table) -> str:
     >>> who_is_a_person(stays)
     "people: identified by 'who' (2 people, 3 rows)"
     """
-    names = " and ".join(repr(name) for name in table.told_apart_by)
+    names = " and ".join(repr(name) for name in table.person_columns)
     if names:
         by = f"people: identified by {names} ({table.everybody:,} people, {table.rows:,} rows)"
         return by + other_people_words(table)
@@ -225,7 +225,7 @@ def print_large(large: LargeTable) -> None:
     out = console(stderr=True)
     width = plural(large.shape.frame.width, "column")
     out.print(f"{plural(large.rows, 'row')}, {width}, on {large.engine.name}")
-    who = " and ".join(map(repr, large.told_apart_by)) or "nothing: each row counts as one"
+    who = " and ".join(map(repr, large.person_columns)) or "nothing: each row counts as one"
     out.print(f"people: identified by {who}", markup=False)
     if large.shape.frame.width <= _WIDE:
         shown = rich_table("column", "role", "kind")

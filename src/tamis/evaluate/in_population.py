@@ -138,6 +138,6 @@ def register_of(frame: pl.DataFrame, table: Table) -> Table:
             f"the register has no {listed_as('column', missing)}; it needs every column that "
             "attackers may know, see --quasi"
         )
-    who = table.told_apart_by if present.issuperset(table.told_apart_by) else ()
+    who = table.person_columns if present.issuperset(table.person_columns) else ()
     kept = [frame.get_column(c) for c in dict.fromkeys([*table.quasi, *who])]
     return Table(pl.DataFrame(kept), Roles(identifiers=who))

@@ -205,7 +205,7 @@ def _who(table: Table, check: bool) -> tuple[str, ...]:
             "--per-person finds who is a person by looking at cells, which differential privacy "
             "hides; name the column with --person COL"
         )
-    who = table.told_apart_by
+    who = table.person_columns
     if not who:
         raise InputError(
             "--per-person puts the rows of a person together, and no column says who that is; name "

@@ -68,7 +68,7 @@ class LargeTable:
         return self.names[int(column[1:])]
 
     @cached_property
-    def told_apart_by(self) -> tuple[str, ...]:
+    def person_columns(self) -> tuple[str, ...]:
         """The identifiers that distinguish people; empty if none do."""
         roles = self.shape.roles
         if roles.person is not None:
@@ -109,7 +109,7 @@ class LargeTable:
     @cached_property
     def who(self) -> list[str]:
         """The columns that tell people apart; empty if each row is a different person."""
-        columns = self.columns(self.told_apart_by)
+        columns = self.columns(self.person_columns)
         if not columns or count_distinct(self.engine, self.frame, columns) == self.rows:
             return []
         return columns
@@ -345,7 +345,7 @@ def _roles_of(large: LargeTable, by: str) -> Roles:
     roles = large.shape.roles
     if not roles.identifiers or (by == "everything" and roles.person is not None):
         return roles
-    return replace(roles, person=large.told_apart_by if large.who else ())
+    return replace(roles, person=large.person_columns if large.who else ())
 
 
 def _without_identifiers(large: LargeTable, columns: Sequence[str]) -> list[str]:

@@ -164,13 +164,13 @@ def out_of_bounds(entry: Mapping[str, Any], found: PresentShares) -> bool:
 
 def kept_presence(found: Any, columns: Sequence[str], register: Table) -> dict[str, Any]:
     """What a recipe keeps: what was measured, and how to read the register again."""
-    needed = [*columns, *register.told_apart_by]
+    needed = [*columns, *register.person_columns]
     kinds = {c: kind_of(register.frame.schema[c]) for c in needed}
     return {
         "least": float(found.least),
         "most": float(found.most),
         "kinds": {c: "text" if kind == "nominal" else kind for c, kind in kinds.items()},
-        "person": list(register.told_apart_by),
+        "person": list(register.person_columns),
     }
 
 
