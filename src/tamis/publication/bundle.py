@@ -68,7 +68,7 @@ from tamis.verification.layout import (
     digest,
     is_folder,
     read_json,
-    strangers,
+    unexpected_files,
     write_json,
 )
 from tamis.verification.people import (
@@ -487,7 +487,7 @@ def _refuse(out: Path, force: bool) -> None:
     try:
         if not any(out.iterdir()):
             return
-        if odd := strangers(out):
+        if odd := unexpected_files(out):
             raise InputError(
                 f"{out} contains {listed(odd)}, which is not part of a release, so --force does "
                 "not replace it; move that elsewhere, or choose another --out"

@@ -45,14 +45,14 @@ MOST_BYTES = 16 << 20
 """How long a JSON document of a release may be."""
 
 
-def strangers(folder: Path) -> list[str]:
+def unexpected_files(folder: Path) -> list[str]:
     """What a folder contains that no release has: other names, and anything but plain files.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     _ = (Path(folder) / "manifest.json").write_text("{}")
     ...     _ = (Path(folder) / "letter.txt").write_text("dear")
-    ...     strangers(Path(folder))
+    ...     unexpected_files(Path(folder))
     ['letter.txt']
     """
     known = {NAME, REPORT, *RELEASE.values()}

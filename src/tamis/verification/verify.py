@@ -38,7 +38,7 @@ from tamis.verification.layout import (
     is_folder,
     is_in_one_form,
     read_json,
-    strangers,
+    unexpected_files,
 )
 from tamis.verification.people import rows_stated, wrong_left_out, wrong_names, wrong_people
 from tamis.verification.presence import Recounted, check_claimed_columns
@@ -292,7 +292,7 @@ def _presence_check(rows: WrittenRows) -> Check:
 def _strange_files(folder: Path, content: dict[str, Any]) -> str:
     known = {NAME, content["file"]["name"], REPORT, PRIVATE}
     here = {path.name for path in folder.iterdir()}
-    if strange := sorted({*(here - known), *strangers(folder)}):
+    if strange := sorted({*(here - known), *unexpected_files(folder)}):
         return f"the folder contains {listed(strange)}, which the manifest does not list"
     if lacking := sorted(known - here - {PRIVATE}):
         return f"the folder lacks {listed(lacking)}"
