@@ -123,7 +123,7 @@ class Progress(Protocol):
     def __call__(self, words: str, done: int = 0, total: int = 0) -> None: ...
 
 
-class Onward:
+class ProgressShare:
     """How far all steps together are, from 0 to 1: it never goes back.
 
     How many steps will come is not known. So each has half of what those before it left; it begins
@@ -131,7 +131,7 @@ class Onward:
 
     Examples
     --------
-    >>> far = Onward()
+    >>> far = ProgressShare()
     >>> [far.tell(done, 4) for done in (0, 2, 0, 2)]
     [0.0, 0.25, 0.25, 0.4375]
     """

@@ -40,7 +40,7 @@ from tamis.all_rows import AllRows
 from tamis.analyse.attack_shares import (
     AttackerRate,
     FinalistFacts,
-    OfHundred,
+    AttackShare,
     attacker_rates,
     finalist_facts,
     of_hundred_facts,
@@ -130,7 +130,7 @@ class Analysis:
     """How useful the chosen release is, on rows never seen before."""
     attackers: tuple[AttackerRate, ...]
     """How often each attacker was right; recipients see them where the target is the secret."""
-    of_hundred: tuple[OfHundred, ...] = ()
+    of_hundred: tuple[AttackShare, ...] = ()
     """Whom a few attackers find, and whose secret they guess; empty for synthetic rows and for
     tables of many cells."""
     finalists: tuple[FinalistFacts, ...] = ()

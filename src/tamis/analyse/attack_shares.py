@@ -40,7 +40,7 @@ class AttackerRate:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfHundred:
+class AttackShare:
     """The share of people about whom an attacker is right, in whole hundredths."""
 
     attack: Reached
@@ -89,7 +89,7 @@ def attacker_rates(outcome: Outcome) -> tuple[AttackerRate, ...]:
     return tuple(found)
 
 
-def of_hundred_facts(examined: Examination) -> tuple[OfHundred, ...]:
+def of_hundred_facts(examined: Examination) -> tuple[AttackShare, ...]:
     """What a few attackers reach with the release, with everything, and by guessing.
 
     Empty where they were not tried: for synthetic rows and for tables of many cells.
@@ -109,14 +109,14 @@ def of_hundred_facts(examined: Examination) -> tuple[OfHundred, ...]:
 
 def _of_scores(
     attack: Reached, chosen: AttackScore | None, everything: AttackScore | None, k: int
-) -> OfHundred | None:
+) -> AttackShare | None:
     if chosen is None or everything is None:
         return None
     values = (chosen.success.value, everything.success.value, chosen.guess)
     return _facts(attack, values, (chosen.people, everything.people), k)
 
 
-def _named(chosen: QuickAttack, everything: QuickAttack, k: int) -> OfHundred | None:
+def _named(chosen: QuickAttack, everything: QuickAttack, k: int) -> AttackShare | None:
     """Those who have the rarest value, where k or more of the people tried do."""
     both = [each.guessed and each.guessed.details["rarest"] for each in (chosen, everything)]
     mine, whole = both
@@ -150,9 +150,9 @@ def _shown(value: float, people: int, k: int) -> float | None:
 
 def _facts(
     attack: Reached, values: tuple[float, float, float], people: tuple[int, int], k: int
-) -> OfHundred:
+) -> AttackShare:
     released, everything = (_shown(value, amount, k) for value, amount in zip(values, people))
-    return OfHundred(
+    return AttackShare(
         attack=attack,
         people=min(people),
         released=released,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tamis.errors import Onward, Progress, plural
+from tamis.errors import ProgressShare, Progress, plural
 from tamis.figures import percent
 from tamis.serve import is_served, tell_server
 
@@ -266,7 +266,7 @@ def _bar() -> Iterator[Progress]:
         TimeElapsedColumn(),
     )
     with ProgressBar(*columns, console=console(stderr=True), transient=True) as bar:
-        task, far = bar.add_task("", total=1.0, place=""), Onward()
+        task, far = bar.add_task("", total=1.0, place=""), ProgressShare()
 
         def tell(words: str, done: int = 0, total: int = 0) -> None:
             place = f"{done}/{total} of this step" if total > 1 else ""

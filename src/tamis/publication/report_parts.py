@@ -8,7 +8,7 @@ from math import ceil
 from typing import Literal
 
 from tamis.analyse import Analysis
-from tamis.analyse.attack_shares import AttackerRate, OfHundred, Reached
+from tamis.analyse.attack_shares import AttackerRate, AttackShare, Reached
 from tamis.analyse.candidates import CandidateFacts
 from tamis.analyse.column_fates import KEPT_FATES, ColumnFate
 from tamis.analyse.crowds import ClassBin
@@ -388,7 +388,7 @@ FROM_KNOWN = "From what attackers are assumed to know, an attacker names the tru
 """Where the secret is the target, which is released."""
 
 
-def hundred_rows(facts: Sequence[OfHundred], k: int, target_is_secret: bool) -> list[HundredRow]:
+def hundred_rows(facts: Sequence[AttackShare], k: int, target_is_secret: bool) -> list[HundredRow]:
     """The picture, row by row."""
     rows = []
     for each in facts:

@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from typing import Any, Literal
 
-from tamis.errors import Onward
+from tamis.errors import ProgressShare
 
 GRACE = 10.0
 """Seconds that a process has to clean up before it is killed."""
@@ -46,7 +46,7 @@ class Work:
         self.title, self.then, self.back, self.command = title, then, back, command
         self.state: State = "working"
         self.doing, self.done, self.total = "Starting", 0, 0
-        self._far = Onward()
+        self._far = ProgressShare()
         self.error = ""
         self.notes: list[str] = []
         self.began = time.monotonic()
