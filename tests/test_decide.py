@@ -323,8 +323,11 @@ def test_what_stands_for_more_columns_than_it_has_is_never_chosen(by):
 
 def test_what_is_as_good_is_named_and_how_often_redraws_choose_it():
     best, near = row("best", 0.7, 0.0, 2, kept=0.9), row("near", 0.7, 0.0, 2, kept=0.86)
-    far, barred = row("far", 0.7, 0.0, 2, kept=0.4), row("barred", 0.7, 0.0, 2, kept=0.89, k=2)
-    asked = card(EVERYTHING, best, near, far, barred)
+    far, forbidden = (
+        row("far", 0.7, 0.0, 2, kept=0.4),
+        row("forbidden", 0.7, 0.0, 2, kept=0.89, k=2),
+    )
+    asked = card(EVERYTHING, best, near, far, forbidden)
     measured = asked.compared.choosing
     gains = measured.target_gains.copy()
     # One is better for half of the people, the other for the other half.
@@ -335,7 +338,7 @@ def test_what_is_as_good_is_named_and_how_often_redraws_choose_it():
     assert found.chosen is best
     assert found.as_good == (near,)
     assert found.redrawn["best"] > found.redrawn["near"] > 0.1
-    assert found.redrawn["barred"] == found.redrawn["far"] == 0
+    assert found.redrawn["forbidden"] == found.redrawn["far"] == 0
     assert sum(found.redrawn.values()) == pytest.approx(1.0)
     assert (found.value.low or 1.0) < 0.9 < (found.value.high or 0.0)
     assert taken(found, "near").as_good == (best,)

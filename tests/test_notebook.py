@@ -211,8 +211,8 @@ def test_pictures_are_svg_without_scripts(records, tmp_path):
 def test_the_front_has_a_mark_for_every_release_and_a_ring_for_the_chosen_one(outcome):
     svg = outcome.decision.plot().svg()
     card = outcome.decision.scorecard
-    barred = len(outcome.decision.failures)
-    assert svg.count("<title>") - 1 == len(card.rows) + 1 - barred
+    forbidden = len(outcome.decision.failures)
+    assert svg.count("<title>") - 1 == len(card.rows) + 1 - forbidden
     assert svg.count('r="11"') == 1
 
 

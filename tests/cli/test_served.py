@@ -94,8 +94,8 @@ def test_others_of_one_comparison_are_made_on_request_as_take_makes_them(run, fo
         assert {"doing", "done", "total"} == set(seen[0])
         found = candidates(first)
         name = next(n for n, fails in found.items() if not fails and n != chosen(first))
-        barred = next(n for n, fails in found.items() if fails)
-        ask(process, barred, tmp_path / "barred")
+        forbidden = next(n for n, fails in found.items() if fails)
+        ask(process, forbidden, tmp_path / "forbidden")
         assert "cannot be taken" in until(answers, "made", "failed")[-1]["failed"]
         ask(process, name, other)
         assert until(answers, "made", "failed")[-1] == {"made": str(other)}

@@ -36,9 +36,9 @@ def test_what_is_lost_stays_lost_at_finer_nodes(table, asked, data):
     fine = tuple(data.draw(st.integers(0, level)) for level in coarse)
     rows = coded(table)
     node, below = grouped_at(rows, coarse, asked), grouped_at(rows, fine, asked)
-    doomed = node.doomed[node.class_of][rows.of_row]
+    infeasible = node.infeasible[node.class_of][rows.of_row]
     suppressed = below.suppressed[below.class_of][rows.of_row]
-    assert not (doomed & ~suppressed).any()
+    assert not (infeasible & ~suppressed).any()
     assert node.rows_lost <= below.rows_suppressed
 
 

@@ -51,7 +51,7 @@ def test_what_breaks_a_limit_comes_last_and_is_never_on_the_front(opened):
     rows = page.locator("#worth tbody tr")
     last = [int(rows.nth(i).get_attribute("data-candidate")) for i in range(-len(broken), 0)]
     assert sorted(last) == broken
-    assert page.locator("#plane .barred").count() == len(broken)
+    assert page.locator("#plane .forbidden").count() == len(broken)
 
 
 def test_the_plane_can_be_used_from_the_keyboard(opened):

@@ -39,8 +39,8 @@ from tamis import __version__
 from tamis.all_rows import AllRows
 from tamis.analyse.attack_shares import (
     AttackerRate,
-    FinalistFacts,
     AttackShare,
+    FinalistFacts,
     attacker_rates,
     finalist_facts,
     of_hundred_facts,

@@ -244,12 +244,12 @@ class LatticeNode:
         The class of each distinct row.
     sizes : array of int
         The rows of each class.
-    doomed : array of bool
+    infeasible : array of bool
         The classes that no split saves, such as those of too few people.
     suppressed : array of bool
-        The classes that do not leave: doomed, or breaking something that a part may keep.
-    stray : int
-        Of the rows of classes that are not doomed, so many are suppressed at every finer node too.
+        The classes that do not leave: infeasible, or breaking something that a part may keep.
+    lost_elsewhere : int
+        So many rows of classes that are not infeasible are suppressed at every finer node, too.
     register : InRegister, optional
         What says whether a node tells too much about who is in the table.
     """
@@ -257,9 +257,9 @@ class LatticeNode:
     levels: Levels
     class_of: Ints
     sizes: Ints
-    doomed: Bools
+    infeasible: Bools
     suppressed: Bools
-    stray: int = 0
+    lost_elsewhere: int = 0
     register: InRegister | None = None
 
     @cached_property
@@ -268,29 +268,29 @@ class LatticeNode:
         return int(self.sizes[self.suppressed].sum())
 
     @cached_property
-    def rows_doomed(self) -> int:
-        """The rows in doomed classes."""
-        return int(self.sizes[self.doomed].sum())
+    def rows_infeasible(self) -> int:
+        """The rows in infeasible classes."""
+        return int(self.sizes[self.infeasible].sum())
 
     @property
     def rows_lost(self) -> int:
         """The fewest rows that this node and every finer one suppress."""
-        return self.rows_doomed + self.stray
+        return self.rows_infeasible + self.lost_elsewhere
 
     @cached_property
-    def barred(self) -> bool:
+    def forbidden(self) -> bool:
         """Whether it tells too much about who is in the table, whatever is suppressed."""
         return self.register is not None and not self.register.hides(self.levels)
 
     def may_leave(self, most: int) -> bool:
         """Whether the node may be chosen where at most so many rows are suppressed."""
-        return self.rows_suppressed <= most and not self.barred
+        return self.rows_suppressed <= most and not self.forbidden
 
     def closes(self, most: int) -> bool:
         """Whether neither this node nor any finer one may be chosen then."""
         if self.rows_lost > most:
             return True
-        return self.register is not None and self.register.nested and self.barred
+        return self.register is not None and self.register.nested and self.forbidden
 
 
 @dataclass(frozen=True, eq=False)
@@ -426,20 +426,22 @@ def grouped_at(rows: CodedRows, levels: Levels, asked: Requirements) -> LatticeN
     sizes = summed_by_class(class_of, rows.weight, classes)
     people = rows.people_in(class_of, classes, sizes)
     counts = NodeCounts(people, rows=rows, class_of=class_of)
-    doomed, suppressed = np.zeros(classes, np.bool_), np.zeros(classes, np.bool_)
+    infeasible, suppressed = np.zeros(classes, np.bool_), np.zeros(classes, np.bool_)
     fewest: Floats | int = 0
     for each in asked.by_group:
         figures = each.figures(counts)
         breaking = each.is_short(figures)
-        doomed |= each.infeasible(counts, breaking)
+        infeasible |= each.infeasible(counts, breaking)
         suppressed |= breaking
         lost = each.rows_lost(counts, figures)
         fewest = np.maximum(fewest, lost) if isinstance(lost, np.ndarray) else fewest
-    suppressed |= doomed
+    suppressed |= infeasible
     # A person in two parts of a class counts in both: then a split may save all.
-    stray = 0
+    lost_elsewhere = 0
     if rows.people is None and isinstance(fewest, np.ndarray):
-        stray = int(fewest[~doomed].sum())
+        lost_elsewhere = int(fewest[~infeasible].sum())
     if asked.of_all and not suppressed.all():
         suppressed |= not asked.of_all.met(replace(counts, leaving=~suppressed))
-    return LatticeNode(tuple(levels), class_of, sizes, doomed, suppressed, stray, rows.register)
+    return LatticeNode(
+        tuple(levels), class_of, sizes, infeasible, suppressed, lost_elsewhere, rows.register
+    )

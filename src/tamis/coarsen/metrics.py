@@ -155,10 +155,10 @@ class _LeafMetric(ColumnMetric):
         self._kept: tuple[LatticeNode | None, Floats] = None, np.zeros(0)
 
     @abstractmethod
-    def level_costs(self, lost: Floats, suppressed: int, stray: int = 0) -> Floats:
+    def level_costs(self, lost: Floats, suppressed: int, lost_elsewhere: int = 0) -> Floats:
         """The costs, from the suppressed rows by leaf and as a sum.
 
-        `stray` rows more are suppressed, whichever they are.
+        `lost_elsewhere` rows more are suppressed, whichever they are.
         """
 
     def costs(self, node: LatticeNode | None) -> Floats:
@@ -170,9 +170,11 @@ class _LeafMetric(ColumnMetric):
         return self._kept[1]
 
     def least_costs(self, node: LatticeNode) -> Floats:
-        if node.doomed is node.suppressed:
+        if node.infeasible is node.suppressed:
             return self.costs(node)
-        return self.level_costs(self._by_leaf(node, node.doomed), node.rows_doomed, node.stray)
+        return self.level_costs(
+            self._by_leaf(node, node.infeasible), node.rows_infeasible, node.lost_elsewhere
+        )
 
     def _by_leaf(self, node: LatticeNode, classes: Bools) -> Floats:
         from tamis.coarsen.kernels import leaf_counts
@@ -209,13 +211,13 @@ class Loss(_LeafMetric):
         parts = [np.full(h.top + 1, 1 / h.leaves) for h in self.rows.hierarchies]
         return self.generalising * self.rows.rows * np.concatenate(parts)
 
-    def level_costs(self, lost: Floats, suppressed: int, stray: int = 0) -> Floats:
+    def level_costs(self, lost: Floats, suppressed: int, lost_elsewhere: int = 0) -> Floats:
         kept = self._shares @ (self._all_by_leaf - lost)
         # A suppressed cell costs share + s (1 - share), where s is its weight.
         gone = (1 - self.suppressing) * (self._shares @ lost) if self.suppressing < 1 else 0.0
         cells = self.generalising * kept + gone + self.suppressing * suppressed
-        if stray:
-            cells += stray * self._least_change
+        if lost_elsewhere:
+            cells += lost_elsewhere * self._least_change
         most = self.rows.rows - self._nothing_lost
         return self._weighed(cells - self._nothing_lost, np.where(most > 0, most, 1.0))
 
@@ -250,7 +252,7 @@ class Entropy(_LeafMetric):
     Suppressed rows pay for going from the node's level to the top, among themselves.
     """
 
-    def level_costs(self, lost: Floats, suppressed: int, stray: int = 0) -> Floats:
+    def level_costs(self, lost: Floats, suppressed: int, lost_elsewhere: int = 0) -> Floats:
         bits = self._generalised
         if suppressed:
             bits = bits + self.suppressing * self._bits(lost, suppressed)
@@ -294,7 +296,7 @@ class NormalisedEntropy(Entropy):
     def __init__(self, rows: CodedRows, asked: Requirements, factor: float, most: int) -> None:
         super().__init__(rows, asked, EVEN, most)
 
-    def level_costs(self, lost: Floats, suppressed: int, stray: int = 0) -> Floats:
+    def level_costs(self, lost: Floats, suppressed: int, lost_elsewhere: int = 0) -> Floats:
         return super().level_costs(lost, suppressed) / self._most_bits
 
     @cached_property
@@ -370,9 +372,9 @@ class Discernability(_ClassMetric):
 
     def finer(self, node: LatticeNode) -> float:
         """Rows that are lost pay in full, the others for the classes that nothing splits."""
-        safe = float(self._alone[~node.doomed[node.class_of]].sum())
-        stray = node.stray * (self.rows.rows - self._dearest)
-        return safe + self.rows.rows * node.rows_doomed + stray
+        safe = float(self._alone[~node.infeasible[node.class_of]].sum())
+        lost_elsewhere = node.lost_elsewhere * (self.rows.rows - self._dearest)
+        return safe + self.rows.rows * node.rows_infeasible + lost_elsewhere
 
     def coarser(self, node: LatticeNode) -> float:
         """Classes only grow; those that are kept one day have grown to the least size."""
@@ -412,7 +414,7 @@ class AverageClassSize(_ClassMetric):
 
     def finer(self, node: LatticeNode) -> float:
         """A class has room for so many."""
-        room = int((node.sizes[~node.doomed] // self.least).sum())
+        room = int((node.sizes[~node.infeasible] // self.least).sum())
         return float(self._of(room, self.most > 0))
 
     def coarser(self, node: LatticeNode) -> float:

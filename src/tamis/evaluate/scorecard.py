@@ -328,13 +328,13 @@ def kept_told_picture(
     card: Scorecard,
     front: Sequence[Row] = (),
     chosen: Row | None = None,
-    barred: Collection[str] = (),
+    forbidden: Collection[str] = (),
     named: Sequence[Row] = (),
 ) -> Picture:
     """Every release by what it keeps and tells, on the rows that figures are reported from.
 
     Where nothing is told, the number of columns takes the place of told. The rows of the `front`
-    are joined by a line, the `chosen` one is ringed and named; releases of `barred` names do not
+    are joined by a line, the `chosen` one is ringed and named; releases of `forbidden` names do not
     meet the limits and are drawn as crosses. Those of `named` have their names beside them.
     """
     every = (card.floor, *card.rows)
@@ -348,7 +348,7 @@ def kept_told_picture(
     points = [places[id(row)] for row in front]
     picture.steps(points, fill="none", stroke=SOFT, stroke_width=1.5)
     for row in every:
-        _mark(picture, row, places[id(row)], row in front, row.release.name in barred)
+        _mark(picture, row, places[id(row)], row in front, row.release.name in forbidden)
     taken = list(places.values())
     if chosen is not None:
         at = places[id(chosen)]
@@ -390,13 +390,13 @@ def _scales(axes: Axes, rows: Sequence[Row], told: bool) -> tuple[Scale, Scale]:
     return across, up
 
 
-def _mark(picture: Picture, row: Row, at: Place, front: bool, barred: bool) -> None:
+def _mark(picture: Picture, row: Row, at: Place, front: bool, forbidden: bool) -> None:
     x, y = at
     told = share_words(row.value("told"))
     tip = f"{row.release.name}: keeps {share_words(row.value('kept'))}" + (
         f", tells {told}" if told else ""
     )
-    if barred:
+    if forbidden:
         for x1, x2 in ((x - 4, x + 4), (x + 4, x - 4)):
             picture.line(x1, y - 4, x2, y + 4, stroke=ORANGE, stroke_width=1.5)
         return

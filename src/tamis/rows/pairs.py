@@ -65,11 +65,11 @@ def hold_pairs(engine: Engine, pairs: Frame, labels: Frame) -> Pairs:
     once = engine.hold(count_cells(pairs, [ENTITY, FEATURE]).select(ENTITY, FEATURE))
     known = engine.hold(labels)
     refuse_several(engine, known)
-    stray = count_rows(engine, once.join(known, on=ENTITY, how="anti"))
-    if stray:
+    unlabelled = count_rows(engine, once.join(known, on=ENTITY, how="anti"))
+    if unlabelled:
         raise InputError(
-            f"{stray:,} pairs are of entities without a label; label these entities, or leave them "
-            "out with --drop-unlabelled"
+            f"{unlabelled:,} pairs are of entities without a label; label these entities, or leave "
+            "them out with --drop-unlabelled"
         )
     return Pairs(engine, once, known)
 

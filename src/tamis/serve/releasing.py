@@ -107,7 +107,7 @@ async def compare(state: AppState, project: Project, request: Request) -> Respon
         here="compare",
         project=project,
         free=choices(candidates, project.suggested, project.settings.get("caution") or 1.0),
-        barred=[c for c in candidates if c["fails"]],
+        forbidden=[c for c in candidates if c["fails"]],
         suggested=project.suggested,
         report=project.address(f"drafts/{next(iter(project.drafts.values()))}/holder"),
         command=project.release_command(project.suggested),

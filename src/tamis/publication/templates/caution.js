@@ -74,7 +74,7 @@ function startCaution(part, say, { columns, candidates, limits, bits }) {
   slider.max = cautions.length - 1;
   slider.addEventListener("input", moved);
   part("caution-reset").addEventListener("click", reset);
-  part("plane-parts").classList.toggle("has-barred", candidates.some(fails));
+  part("plane-parts").classList.toggle("has-forbidden", candidates.some(fails));
   reset();
   return state;
 }
@@ -84,7 +84,7 @@ function worthRows({ tells }, ahead) {
   const told = (c) => (!tells ? "—" : c.told > 0 ? FIGURES.share(c.told) : "none found");
   return {
     placed: (c) => !fails(c),
-    barred: fails,
+    forbidden: fails,
     front: (c) => ahead.has(c),
     brief: (c) => [`keeps ${FIGURES.share(c.kept)}`, ...(tells ? [`tells ${told(c)}`] : []), plural(c.size, "column")].join(", "),
     cells: (c) => [

@@ -166,14 +166,14 @@ function apart(spots) {
 }
 
 // What cannot be chosen lies below, the front above what it beats.
-function dots(candidates, places, { barred, front }) {
-  const depth = (c) => (barred(c) ? 0 : front(c) ? 2 : 1);
+function dots(candidates, places, { forbidden, front }) {
+  const depth = (c) => (forbidden(c) ? 0 : front(c) ? 2 : 1);
   const order = candidates.map((_, i) => i).sort((a, b) => depth(candidates[a]) - depth(candidates[b]));
   const many = candidates.length > MANY;
   return order.map((i) => {
     const [x, y] = places[i];
-    if (barred(candidates[i])) {
-      return svg("path", { class: "barred", d: `M${x - 4} ${y - 4}l8 8M${x + 4} ${y - 4}l-8 8` });
+    if (forbidden(candidates[i])) {
+      return svg("path", { class: "forbidden", d: `M${x - 4} ${y - 4}l8 8M${x + 4} ${y - 4}l-8 8` });
     }
     const ahead = front(candidates[i]);
     const kind = (ahead ? "front" : "dot") + (many ? " many" : "");

@@ -39,7 +39,7 @@ function planeScene(candidates, facts, limits, front, width) {
     ...planeLimits(across, up, limits, facts),
     frontLine(front.map((i) => places[i]), [across(0), up(0)]),
     ...corners({ width, across, up, places }, candidates, names, width < NARROW),
-    ...dots(candidates, places, { barred: fails, front: (c) => ahead.has(c) }),
+    ...dots(candidates, places, { forbidden: fails, front: (c) => ahead.has(c) }),
   ];
   return { width, height, across, up, places, names, layers };
 }

@@ -18,7 +18,7 @@ function plotScene(candidates, limits, width) {
   const layers = [
     ...regions(across, up, baseline),
     ...axes(across, up, width, height),
-    ...dots(candidates, places, { barred, front: onFront }),
+    ...dots(candidates, places, { forbidden, front: onFront }),
     ...limitLines(across, up, limits, air),
   ];
   return { width, height, across, up, places, layers };
@@ -84,7 +84,7 @@ function axes(across, up, width, height) {
   ];
 }
 
-const barred = (candidate) => candidate.fails.length > 0 || !candidate.ranked;
+const forbidden = (candidate) => candidate.fails.length > 0 || !candidate.ranked;
 const onFront = (candidate) => candidate.on_front;
 
 function limitLines(across, up, limits, air) {

@@ -1,5 +1,5 @@
 // The table of all releases, as many lines of it as the reader asked for. A `shape` says which of
-// them have a place, which are barred or on the front, and what their cells are.
+// them have a place, which are forbidden or on the front, and what their cells are.
 
 const FIRST_ROWS = 10;
 const MORE_ROWS = 40;
@@ -13,8 +13,8 @@ function makeRanking({ table, more, count }, candidates, shape, hooks) {
   // The same signs as in the picture.
   function sign(candidate) {
     let [words, mark] = ["beaten by another", disc("dot", [8, 8], 4.5)];
-    if (shape.barred(candidate)) {
-      [words, mark] = ["cannot be chosen", svg("path", { class: "barred", d: "M4 4l8 8M12 4l-8 8" })];
+    if (shape.forbidden(candidate)) {
+      [words, mark] = ["cannot be chosen", svg("path", { class: "forbidden", d: "M4 4l8 8M12 4l-8 8" })];
     } else if (shape.front(candidate)) {
       [words, mark] = ["on the front", disc("front", [8, 8], 5)];
     }
@@ -82,7 +82,7 @@ function makeRanking({ table, more, count }, candidates, shape, hooks) {
 // How the table of all releases by their weighted ranks is written.
 const RANKED_ROWS = {
   placed: (c) => c.ranked,
-  barred,
+  forbidden,
   front: onFront,
   brief: (c) => `${FIGURES.share(c.performance)} right, attacker ${FIGURES.change(c.pbi)}, ${plural(c.size, "column")}`,
   cells: (c, score) => [

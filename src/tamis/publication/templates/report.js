@@ -91,7 +91,7 @@ function startRanks(part, say, { columns, candidates, factors, limits }) {
     ? { show() {}, patches: () => [] }
     : makeMap(mapParts, contest, factors, { weigh: takeFromMap });
   part("map").closest(".card").hidden = mapless;
-  part("explorer").classList.toggle("has-barred", candidates.some(barred));
+  part("explorer").classList.toggle("has-forbidden", candidates.some(forbidden));
   sliders.forEach((slider) => slider.addEventListener("input", weighBySliders));
   part("reset").addEventListener("click", () => {
     setSliders(used);

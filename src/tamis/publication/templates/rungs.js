@@ -26,7 +26,7 @@ function startRungs(climb) {
     slider.setAttribute("aria-valuetext", `${which.textContent}: ${reading.textContent}`);
     const parts = [...reading.cloneNode(true).childNodes];
     words.replaceChildren(html("strong", {}, which.textContent), ": ", ...parts);
-    words.classList.toggle("barred", row.classList.contains("barred"));
+    words.classList.toggle("forbidden", row.classList.contains("forbidden"));
     view.querySelectorAll(".gives").forEach((bar) => draw(bar, row));
   }
 
