@@ -400,7 +400,7 @@ def named_once(file: str, given: Mapping[str, Any], own: Sequence[Option]) -> di
     >>> named_once("tamis.toml", {"take": "job", "k": 3}, options_of("release"))
     {'take': 'job', 'k': 3}
     """
-    known = {name for _, option in all_options() for name in option.spellings}
+    known = {name: option for _, option in all_options() for name in option.spellings}
     if unknown := [key for key in given if key not in known]:
         names = sorted({option.name for _, option in all_options()})
         meant = [f"{key!r}{did_you_mean(key, known)}" for key in unknown]
@@ -408,11 +408,10 @@ def named_once(file: str, given: Mapping[str, Any], own: Sequence[Option]) -> di
             meant[-1] += f"; known are {', '.join(names)}"
         raise InputError(f"{file}: there is no option {', nor '.join(meant)}")
     sections = [key for key, entry in given.items() if isinstance(entry, dict)]
-    if sections and sections != ["ladders"]:
-        sections = [key for key in sections if key != "ladders"]
+    if unread := [key for key in sections if known[key].kind != "table"]:
         raise InputError(
-            f"{file}: section {listed(sections)} is not read; only [ladders] and [[attacker]] are "
-            "sections, so write options above the first of them"
+            f"{file}: section {listed(unread)} is not read; [ladders], [[attacker]] and methods "
+            "such as [containment] are sections, so write options above the first of them"
         )
     dests = {name: option for option in own for name in option.spellings}
     found: dict[str, Any] = {}
