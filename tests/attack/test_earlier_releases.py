@@ -114,7 +114,7 @@ def worlds(records, identifiers, **roles: Any):
 
 
 def composed(records, *identifiers: str) -> int | None:
-    """The fewest candidates that are counted, where no file is of unexpected_files."""
+    """The fewest candidates that are counted, where no file is of strangers."""
     *then, now = worlds(records, identifiers, person=("who",))
     today = set(now.frame["who"])
     assume(now.rows and all(not each.rows or today & set(each.frame["who"]) for each in then))

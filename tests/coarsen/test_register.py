@@ -211,7 +211,7 @@ ROLES = Roles(quasi=("age", "job"), target="ill")
 people = st.tuples(
     st.none() | st.integers(20, 59), st.sampled_from(["cook", "smith", "judge"]), st.booleans()
 )
-unexpected_files = st.tuples(
+strangers = st.tuples(
     st.none() | st.integers(10, 69), st.sampled_from(["cook", "judge", "bard", None]), st.booleans()
 )
 
@@ -224,7 +224,7 @@ def town_of(rows: list[tuple[Any, ...]]) -> pl.DataFrame:
 @settings(max_examples=25)
 @given(
     st.lists(people, min_size=1, max_size=12),
-    st.lists(unexpected_files, max_size=25),
+    st.lists(strangers, max_size=25),
     bounds,
     st.sampled_from([0.0, 0.3]),
 )

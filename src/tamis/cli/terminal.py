@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from tamis.errors import ProgressShare, Progress, plural
+from tamis.errors import Progress, ProgressShare, plural
 from tamis.figures import percent
 from tamis.serve import is_served, tell_server
 
