@@ -167,4 +167,4 @@ def test_a_release_takes_presets(run, tmp_path):
     fast = ("--preset", "office-10", "--out", tmp_path / "out", "--quiet")
     assert run("release", path, *asked, *fast).code == 0
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
-    assert [each["at_least"] for each in manifest["promises"]] == [10, 10]
+    assert min(each["at_least"] for each in manifest["promises"]) == 10

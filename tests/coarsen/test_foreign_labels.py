@@ -87,6 +87,7 @@ def test_truth_is_no_number():
     assert group is not None
     assert group.holds(1, "1")
     assert not group.holds(True, "true")
+    assert not group.holds("1", "1")  # nor is a text
 
 
 @given(

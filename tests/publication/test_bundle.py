@@ -35,6 +35,8 @@ def test_the_files_and_their_modes(published: Path):
         "manifest.json",
         "report.html",
         "private/report.html",
+        "private/dossier.html",
+        "private/dossier.json",
         "private/recipe.json",
         "private/rows.csv",
         "private/scorecard.json",

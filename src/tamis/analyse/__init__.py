@@ -41,9 +41,11 @@ from tamis.analyse.attack_shares import (
     AttackerRate,
     AttackShare,
     FinalistFacts,
+    RiskTest,
     attacker_rates,
     finalist_facts,
     of_hundred_facts,
+    risk_tests,
 )
 from tamis.analyse.candidates import (
     NOTHING,
@@ -133,6 +135,8 @@ class Analysis:
     of_hundred: tuple[AttackShare, ...] = ()
     """Whom a few attackers find, and whose secret they guess; empty for synthetic rows and for
     tables of many cells."""
+    risk_tests: tuple[RiskTest, ...] = ()
+    """Singling out, linkability, inference: the figures of the dossier."""
     finalists: tuple[FinalistFacts, ...] = ()
     """The same of the releases that came next."""
     exposure: ExposureFacts | None = field(metadata=SHARED)
@@ -263,6 +267,7 @@ def _of_table(examined: Examination) -> Analysis:
         measures=measure_facts(outcome),
         attackers=attacker_rates(outcome),
         of_hundred=of_hundred_facts(examined),
+        risk_tests=risk_tests(examined),
         finalists=finalist_facts(examined),
         exposure=exposure,
         same_sensitive=same_sensitive(outcome),

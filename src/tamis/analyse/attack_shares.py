@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from tamis.analyse.examination import Examination
 from tamis.attack.run import QuickAttack
@@ -67,6 +67,30 @@ class FinalistFacts:
     """How many each attacker was tried on; 0: not tried."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class RiskTest:
+    """What an attacker of one kind reaches with the release; the holder's alone.
+
+    The kinds are the three questions that the European data-protection authorities ask of
+    anonymisation (Article 29 Working Party, opinion 05/2014).
+    """
+
+    test: Literal["singling out", "linkability", "inference"]
+    words: str
+    """What the attacker knows and does."""
+    people: int
+    """How many it was tried on."""
+    released: float | None
+    """The share of them about whom it is right; `None`: it stands for 1 to k - 1 people."""
+    low: float | None
+    """The interval of that share, at 95 %; of a share that is not said, an upper end alone."""
+    high: float | None
+    guessing: float
+    """The same without the release."""
+    everything: float | None
+    """The same with every column released."""
+
+
 def attacker_rates(outcome: Outcome) -> tuple[AttackerRate, ...]:
     """How often each attacker is right: by guessing, with everything, with the release."""
     chosen = outcome.decision.chosen.assessment
@@ -124,6 +148,45 @@ def _named(chosen: QuickAttack, everything: QuickAttack, k: int) -> AttackShare 
         return None
     values = (mine["named"], whole["named"], mine["guess"])
     return _facts("named", values, (mine["people"], whole["people"]), k)
+
+
+TESTS: tuple[tuple[Literal["singling out", "linkability", "inference"], str], ...] = (
+    ("singling out", "singled"),
+    ("linkability", "found"),
+    ("linkability", "joined"),
+    ("inference", "guessed"),
+)
+"""The question that each of the few attackers answers."""
+
+
+def risk_tests(examined: Examination) -> tuple[RiskTest, ...]:
+    """The three tests, with what was measured; empty where no attacker was tried."""
+    if examined.attacked is None:
+        return ()
+    chosen, everything = examined.attacked
+    k = examined.outcome.settings.k
+    pairs = [(test, getattr(chosen, of), getattr(everything, of)) for test, of in TESTS]
+    return tuple(
+        _risk_test(test, mine, whole, k) for test, mine, whole in pairs if mine is not None
+    )
+
+
+def _risk_test(test: Any, mine: AttackScore, whole: AttackScore | None, k: int) -> RiskTest:
+    share = _shown(mine.success.value, mine.people, k)
+    ends = mine.success.interval
+    high = None if ends is None else ends.high
+    if share is None:  # an end that is near would tell the number
+        ends, high = None, max(high or 0.0, k / mine.people)
+    return RiskTest(
+        test=test,
+        words=mine.words,
+        people=mine.people,
+        released=share,
+        low=None if ends is None else round(ends.low, 2),
+        high=None if high is None else round(min(high, 1.0), 2),
+        guessing=round(mine.guess, 2),
+        everything=None if whole is None else _shown(whole.success.value, whole.people, k),
+    )
 
 
 def finalist_facts(examined: Examination) -> tuple[FinalistFacts, ...]:

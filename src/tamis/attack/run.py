@@ -336,11 +336,14 @@ class QuickAttack:
     guessed : AttackScore, optional
         The secret, by one who knows the released columns and the target of a person. `None` if it
         cannot be guessed as classes.
+    singled : AttackScore, optional
+        Conditions on several columns that only one meets. `None` where one column is released.
     """
 
     found: AttackScore
     joined: AttackScore | None
     guessed: AttackScore | None
+    singled: AttackScore | None = None
 
     __repr__ = by_fields
 
@@ -383,7 +386,11 @@ def quick_attack(
     else:
         asked = _scene(original, release, release.table, most, random_state)
     guessed = None if secret is None else infer(asked, secret, not public, LEARNERS)
-    return QuickAttack(linkage(linked, ())[0], halves(linked) if joined else None, guessed)
+    found = linkage(linked, ())[0]
+    if not joined:
+        return QuickAttack(found, None, guessed)
+    singled = singling_out(asked.trying(few), ["several columns"])
+    return QuickAttack(found, halves(linked), guessed, next(iter(singled), None))
 
 
 def _many_cells(table: Table) -> bool:

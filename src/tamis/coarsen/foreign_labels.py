@@ -65,10 +65,11 @@ class LabelGroup:
             fits = not self.length or len(text) == self.length
             return fits and text.startswith(self.stem)
         # Dates are compared as texts, since ISO's order is theirs.
-        mine: Any = text if isinstance(self.low, str) or isinstance(self.high, str) else value
-        if isinstance(mine, bool) or not isinstance(mine, str if mine is text else int | float):
+        if isinstance(self.low, str) or isinstance(self.high, str):
+            return self._above(text) and self._below(text)
+        if isinstance(value, bool) or not isinstance(value, int | float):
             return False
-        return self._above(mine) and self._below(mine)
+        return self._above(value) and self._below(value)
 
     def _above(self, value: Any) -> bool:
         if self.low == -inf:

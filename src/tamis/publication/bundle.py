@@ -8,6 +8,7 @@
     ├── report.html       the same for people to read
     └── private/          never shared, mode 0700
         ├── report.html   everything that was compared
+        ├── dossier.html  what a privacy officer signs, to print; dossier.json has the same
         ├── scorecard.json
         ├── summary.json  what both reports are made of
         ├── recipe.json   what is needed to reproduce the same bytes
@@ -30,6 +31,7 @@ import polars as pl
 
 from tamis import files
 from tamis.analyse import Analysis, analyse
+from tamis.analyse.records import as_plain
 from tamis.attack.row_names import RowNames
 from tamis.binary.records import is_binary
 from tamis.catalogue.methods import RECORDED
@@ -37,6 +39,7 @@ from tamis.errors import CannotMeet, InputError, listed
 from tamis.flow import Outcome
 from tamis.left_out import left_out_numbers
 from tamis.people import People
+from tamis.publication.dossier import dossier_of, render_dossier
 from tamis.publication.manifest import (
     ReleaseFile,
     WrittenRelease,
@@ -57,6 +60,7 @@ from tamis.unique_counts import ExposureFacts
 from tamis.verification.checks import measure
 from tamis.verification.claims import not_promised, not_promised_of_drawn
 from tamis.verification.layout import (
+    DOSSIER,
     NAME,
     NAMES,
     PEOPLE,
@@ -358,6 +362,9 @@ def write_private(private: Path, outcome: Outcome, summary: Analysis, how: dict[
     (private / REPORT).write_text(render(summary, "holder"), encoding="utf-8")
     write_json(private / "summary.json", summary.to_dict("holder"))
     write_json(private / "scorecard.json", outcome.decision.scorecard.to_dict())
+    found = dossier_of(summary)
+    (private / DOSSIER).write_text(render_dossier(found), encoding="utf-8")
+    write_json(private / "dossier.json", as_plain(found))
     write_json(private / RECIPE, how)
     for path in private.iterdir():
         path.chmod(0o600)

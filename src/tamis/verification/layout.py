@@ -31,12 +31,14 @@ RELEASE = {
 """The file of rows, by its format."""
 PRIVATE = "private"
 RECIPE = "recipe.json"
+DOSSIER = "dossier.html"
 PEOPLE = "people.csv"
 SECRETS = "secrets.csv"
 NAMES = "rows.csv"
 HEADERS = {PEOPLE: "person", SECRETS: "secret", NAMES: "person,row,content"}
 """What a private file has for each released row."""
-PRIVATE_FILES = (REPORT, RECIPE, "scorecard.json", "summary.json", PEOPLE, SECRETS, NAMES)
+_ABOUT = ("scorecard.json", "summary.json", DOSSIER, "dossier.json")
+PRIVATE_FILES = (REPORT, RECIPE, *_ABOUT, PEOPLE, SECRETS, NAMES)
 """What `private/` may contain; nothing else counts as part of a release."""
 SCHEMA = "tamis-release"
 SCHEMA_VERSION = 2
