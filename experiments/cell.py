@@ -9,6 +9,15 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 Verdict = Literal["equal", "within", "differs"]
+Kind = Literal["method", "data", "zero", "substitute", "given"]
+KINDS: dict[Kind, str] = {
+    "method": "figures of a method",
+    "data": "shapes of data sets",
+    "zero": "p-values printed as 0.00",
+    "substitute": "figures on substitute rows",
+    "given": "true by construction",
+}
+"""What a cell says, if it agrees: only the first are agreement of a method."""
 VERDICTS: tuple[Verdict, ...] = ("equal", "within", "differs")
 NO_REASON = "not known"
 
@@ -37,6 +46,8 @@ class Cell:
         Whether the paper truncates here instead of rounding.
     reason : str
         Why ours differs, as far as it is known.
+    kind : str
+        What its agreement says, of `KINDS`.
 
     Examples
     --------
@@ -56,6 +67,7 @@ class Cell:
     tolerance: float = 0.0
     truncates: bool = False
     reason: str = ""
+    kind: Kind = "method"
 
     @property
     def verdict(self) -> Verdict:

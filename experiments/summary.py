@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from experiments.cell import VERDICTS, Cell
+from experiments.cell import KINDS, VERDICTS, Cell
 from experiments.paper import Paper
 
 Line = tuple[str, str, int, int, int, int, str]
@@ -33,7 +33,24 @@ def markdown(papers: Iterable[Paper]) -> str:
     sums = [str(total.total()), *(str(total[v]) for v in VERDICTS)]
     rows.append(["all", "", *sums, ""])
     parts = [head, ["---"] * 2 + ["---:"] * 4 + ["---"], *rows]
-    return "\n".join(f"| {' | '.join(_inline(cell) for cell in row)} |" for row in parts) + "\n"
+    return _table(by_kind(papers)) + "\n" + _table(parts)
+
+
+def by_kind(papers: Iterable[Paper]) -> list[Sequence[str]]:
+    """How many cells of each kind agree: what is no agreement of a method counts apart."""
+    cells = [cell for paper in papers for cell in paper.cells]
+    rows: list[Sequence[str]] = [
+        ("what a cell is", "printed cells", "to the digit", "within tolerance", "differ"),
+        ("---", *["---:"] * 4),
+    ]
+    for kind, words in KINDS.items():
+        count = Counter(cell.verdict for cell in cells if cell.kind == kind)
+        rows.append((words, str(count.total()), *(str(count[v]) for v in VERDICTS)))
+    return rows
+
+
+def _table(rows: Iterable[Sequence[str]]) -> str:
+    return "".join(f"| {' | '.join(_inline(cell) for cell in row)} |\n" for row in rows)
 
 
 def _reasons(cells: Iterable[Cell]) -> str:

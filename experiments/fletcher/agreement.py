@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 from scipy import stats
 
-from experiments.cell import Cell
+from experiments.cell import Cell, Kind
 from experiments.data import Data
 from experiments.fletcher import printed
 from experiments.fletcher.curves import Effort, curve
@@ -26,7 +26,8 @@ _COLUMNS = {
 }
 _TREES = (
     "Different trees, and fewer releases than the paper's hundred: it does not say which columns "
-    "it kept, how CART coded discrete ones, or which eight of its nine datasets it pooled"
+    "it kept, or how CART coded discrete ones. Its r and p fit 121 to 130 observations only: 128, "
+    "16 levels of the eight datasets with two labels"
 )
 _POSITIVE = "The paper does not say which label its F-measure is for; here it is the rarer one"
 
@@ -66,7 +67,10 @@ def _cells(noise: str, curves: Mapping[str, Curve]) -> list[Cell]:
         reason = _POSITIVE if "F-measure" in (a, b) else _TREES
         for column, text, ours in (("r", r, found.statistic), ("p", p, found.pvalue)):
             tolerance = TOLERANCES[column]
-            cells.append(Cell(place, row, column, text, float(ours), tolerance, reason=reason))
+            kind: Kind = "zero" if column == "p" and float(text) == 0 else "method"
+            cells.append(
+                Cell(place, row, column, text, float(ours), tolerance, reason=reason, kind=kind)
+            )
     return cells
 
 

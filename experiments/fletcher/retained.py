@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from experiments.cell import Cell
 from experiments.data import Data
@@ -53,11 +54,14 @@ def _shape(data: Data, name: str) -> list[Cell]:
     kinds = _COLUMNS if name == "Parkinsons" else _KINDS
     share = 100 * float(labels.max() or 0) / table.rows  # type: ignore[arg-type]
     return [
-        Cell("Table 5", name, "records", shape.records, table.rows, tolerance=6, reason=_ROWS),
-        Cell("Table 5", name, "continuous", shape.continuous, numbers, reason=kinds),
-        Cell("Table 5", name, "discrete", shape.discrete, others, reason=kinds),
-        Cell("Table 5", name, "labels", shape.labels, len(labels)),
-        Cell("Table 5", name, "majority, %", shape.majority, share, tolerance=1, reason=_SHARE),
+        replace(cell, kind="data")
+        for cell in (
+            Cell("Table 5", name, "records", shape.records, table.rows, tolerance=6, reason=_ROWS),
+            Cell("Table 5", name, "continuous", shape.continuous, numbers, reason=kinds),
+            Cell("Table 5", name, "discrete", shape.discrete, others, reason=kinds),
+            Cell("Table 5", name, "labels", shape.labels, len(labels)),
+            Cell("Table 5", name, "majority, %", shape.majority, share, tolerance=1, reason=_SHARE),
+        )
     ]
 
 

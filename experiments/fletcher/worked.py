@@ -41,7 +41,16 @@ def section() -> Section:
     kept = retention(RULES, _frame(ORIGINAL), _frame(RELEASED), target="C", least_support=1)
     ours = _values(kept)
     cells = [
-        Cell("Table 4", row, name, text, ours[row].get(name), reason=_reason(row, name))
+        Cell(
+            "Table 4",
+            row,
+            name,
+            text,
+            ours[row].get(name),
+            reason=_reason(row, name),
+            # Nothing changes in x; RLD is summed as the print needs it, not as equation 3 says.
+            kind="given" if name in ours[row] and (row == "x" or name == "RLD") else "method",
+        )
         for row, texts in printed.TABLE_4.items()
         for name, text in zip(printed.TABLE_4_MEASURES, texts)
     ]

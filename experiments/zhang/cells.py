@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from statistics import fmean, stdev
 from typing import Any
 
-from experiments.cell import Cell
+from experiments.cell import Cell, Kind
 from experiments.zhang.printed import (
     AUCS,
     ENTITY,
@@ -38,19 +39,32 @@ def statistics_cells(found: Mapping[str, Found]) -> Iterator[Cell]:
         texts = [str(n) for n in numbers[:4]] + [f"{numbers[4]:.1%}"]
         for i, column in enumerate(COLUMNS):
             value = ours[i] * 100 if i == 4 else ours[i]
-            yield Cell("Table 3", name, column, texts[i], value, reason=density_reason(name))
+            kind = _kind(name, "given" if i < 4 else "substitute", "data")
+            why = density_reason(name)
+            yield Cell("Table 3", name, column, texts[i], value, reason=why, kind=kind)
+
+
+def _kind(name: str, substitute: Kind, real: Kind) -> Kind:
+    """Of a cell on the substitute for the unpublished rows, or on the paper's own data."""
+    return substitute if name == ENTITY else real
 
 
 def method_cells(name: str, found: Found) -> Iterator[Cell]:
     """Table 4, 5 or 6; the AUC of the entities is that of the topics' entropy, as printed."""
+    kind = _kind(name, "substitute", "method")
+    yield from (replace(cell, kind=kind) for cell in _methods(name, found))
+    text, width = str(STATISTICS[name][1]), found["statistics"][1]
+    full = _kind(name, "given", "data")
+    yield Cell(TABLE_OF[name], FULL, _size_column(KS[0]), text, width, kind=full)
+
+
+def _methods(name: str, found: Found) -> Iterator[Cell]:
     place = TABLE_OF[name]
     for method in METHODS:
         for i, k in enumerate(KS):
             if str(k) in found["selected"]["HamDist"]:
                 yield from _pair(place, name, method, i, k, found)
     yield _auc(place, FULL, KS[0], FULL_AUCS[name], _full(found), auc_reason(name, FULL))
-    width = found["statistics"][1]
-    yield Cell(place, FULL, _size_column(KS[0]), str(STATISTICS[name][1]), width)
 
 
 def _pair(place: str, name: str, method: str, i: int, k: int, found: Found) -> Iterator[Cell]:
@@ -87,6 +101,7 @@ def private_cells(found: Mapping[str, Found]) -> Iterator[Cell]:
             fmean(aucs),
             tolerance=AUC_TOLERANCE,
             reason=NOISE,
+            kind="substitute",
         )
 
 

@@ -1,16 +1,17 @@
 """Pieces, pages and the summary, without data."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from experiments.cell import Cell
+from experiments.cell import Cell, Kind
 from experiments.data import Data
 from experiments.page import index, page, write_all
 from experiments.paper import Figure, Grid, Paper, Section
 from experiments.store import Store
-from experiments.summary import lines, markdown
+from experiments.summary import by_kind, lines, markdown
 from tamis.errors import InputError
 from tamis.line_chart import Panel, line_chart
 
@@ -73,6 +74,23 @@ def test_progress_says_what_starts_what_is_done_and_what_was_kept(tmp_path):
 def test_the_summary_counts_verdicts_and_gives_each_reason_once():
     assert lines([PAPER]) == [("toy", "Table 1", 3, 1, 1, 1, "misprint (1)")]
     assert markdown([PAPER]).splitlines()[-1] == "| all |  | 3 | 1 | 1 | 1 |  |"
+
+
+def test_what_is_no_agreement_of_a_method_counts_apart():
+    kinds: list[Kind] = ["given", "method", "data"]
+    (section,) = PAPER.sections
+    cells = [replace(cell, kind=kind) for cell, kind in zip(section.cells, kinds)]
+    rows = by_kind([replace(PAPER, sections=[replace(section, cells=cells)])])
+    counts = {row[0]: tuple(row[1:]) for row in rows[2:]}
+    assert counts == {
+        "figures of a method": ("1", "0", "1", "0"),
+        "shapes of data sets": ("1", "0", "0", "1"),
+        "p-values printed as 0.00": ("0", "0", "0", "0"),
+        "figures on substitute rows": ("0", "0", "0", "0"),
+        "true by construction": ("1", "1", "0", "0"),
+    }
+    assert "| true by construction | 1 | 1 | 0 | 0 |" in markdown([PAPER.__class__(
+        "toy", "", "", [replace(section, cells=cells)])])  # fmt: skip
 
 
 def test_pages_escape_what_they_show_and_hold_the_print_and_ours():
