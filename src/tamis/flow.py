@@ -49,7 +49,7 @@ from tamis.risk.population import PopulationRisk
 from tamis.risk.suppression import Suppression, most_suppressed
 from tamis.rows import SAMPLED
 from tamis.rows.large_table import LargeTable
-from tamis.rows.memory_only import RELEASING, refuse_memory_only
+from tamis.rows.memory_only import OF_RECORDS, RELEASING, refuse_memory_only
 from tamis.settings import Settings as Settings
 from tamis.table import Table
 
@@ -190,6 +190,8 @@ def consider(
         refuse_memory_only({"earlier": handed, "register": register}, RELEASING)
         return _consider_all_rows(table, settings or Settings(), sample, ladders, tell)
     if isinstance(table, ComparedRecords):
+        given = vars(settings or Settings()) | {"earlier": handed, "register": register}
+        refuse_memory_only(given, RELEASING, OF_RECORDS)
         outcome = consider(table.records, settings, tell=tell)
         return replace(outcome, left_out=table.left_out, engine=table.said())
     settings = (settings or Settings()).with_secret()

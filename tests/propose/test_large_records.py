@@ -10,11 +10,12 @@ import polars as pl
 import pytest
 
 from tamis.errors import CannotMeet, InputError, TamisWarning
-from tamis.flow import Settings
+from tamis.flow import Settings, consider
 from tamis.propose.large_records import compared_records
 from tamis.read import read_binary
 from tamis.rows.pairs import class_totals, feature_totals
 from tamis.rows.sources import open_pairs
+from tamis.table import Table
 
 ASKED: dict[str, Any] = {"k": 5, "holdout": Settings().holdout, "seed": 0}
 
@@ -112,3 +113,14 @@ def test_what_is_wrong_is_said(engine, path):
         compared_records(pairs, 300, **(ASKED | {"k": 500}), target="ill")
     with pytest.raises(InputError, match="fewer than 5 entities have the sensitive 'rare'"):
         compared_records(pairs, 300, **ASKED, target="ill", sensitive="rare")
+
+
+@pytest.mark.parametrize("engine", ["polars"], indirect=True)
+def test_what_compared_columns_cannot_tell_is_refused(engine, path):
+    found = compared_records(
+        open_pairs(engine, path, "item", "Item", "ill"), 300, **ASKED, target="ill"
+    )
+    with pytest.raises(InputError, match="--sampling needs the table in memory"):
+        consider(found, Settings(sampling=0.5))
+    with pytest.raises(InputError, match="--population needs the table in memory"):
+        consider(found, register=Table(long_rows()))
