@@ -32,8 +32,8 @@ from tamis.coarsen.ladder import Ladder
 from tamis.datasets import patients
 from tamis.errors import CannotMeet
 from tamis.evaluate.bits import KeptTold, gains, surprise
+from tamis.evaluate.bits_scorer import forms_within
 from tamis.evaluate.subset_bits import Columns, Parts, SubsetBits
-from tamis.evaluate.yardstick import forms_within
 from tamis.flow import Outcome
 from tamis.learn.boosting import shares, shares_given
 from tamis.learn.columns import Coding

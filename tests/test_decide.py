@@ -13,9 +13,9 @@ from tamis.catalogue.measures import MEASURES
 from tamis.decide import Limit, decide, taken
 from tamis.errors import CannotMeet, InputError
 from tamis.evaluate.bits import KeptTold
+from tamis.evaluate.bits_scorer import Compared
 from tamis.evaluate.figure import Figure
 from tamis.evaluate.scorecard import Row, Scorecard
-from tamis.evaluate.yardstick import Compared
 from tamis.require.counts import ClassCounts
 from tamis.require.k import KAnonymity
 

@@ -14,10 +14,10 @@ from tamis.catalogue.choices import RANKS, VALUE
 from tamis.catalogue.measures import FACTORS, MEASURES
 from tamis.errors import CannotMeet, InputError, listed, plural
 from tamis.evaluate.bits import KeptTold, Mean, as_good, chosen, merges_of, redrawn
+from tamis.evaluate.bits_scorer import figure
 from tamis.evaluate.figure import Figure
 from tamis.evaluate.in_population import InPopulation
 from tamis.evaluate.scorecard import HEADS, Row, Scorecard, kept_told_picture, line_of
-from tamis.evaluate.yardstick import figure
 from tamis.notebook import html_table, in_short, quoted, share_words
 from tamis.rank.evaluation import WEIGHTS, Direction, Evaluation, Weights, evaluation, read_weights
 from tamis.release import Release

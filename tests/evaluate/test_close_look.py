@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis.errors import InputError
+from tamis.evaluate.bits_scorer import BitsScorer
 from tamis.evaluate.close_look import (
     CloseLook,
     close_look,
@@ -18,7 +19,6 @@ from tamis.evaluate.close_look import (
     surest,
 )
 from tamis.evaluate.column_bits import column_bits
-from tamis.evaluate.yardstick import Yardstick
 from tamis.learn.holdout import HoldOut, column_labels
 from tamis.release import Recipe, released
 from tamis.table import Table
@@ -109,12 +109,12 @@ def people() -> Table:
 
 
 @pytest.fixture(scope="module")
-def measure(people: Table) -> Yardstick:
+def measure(people: Table) -> BitsScorer:
     labels = column_labels(people, "y")
-    return Yardstick.of(people, HoldOut.drawn(labels), labels, column_labels(people, "s"))
+    return BitsScorer.of(people, HoldOut.drawn(labels), labels, column_labels(people, "s"))
 
 
-def look(people: Table, measure: Yardstick, *features: str) -> CloseLook:
+def look(people: Table, measure: BitsScorer, *features: str) -> CloseLook:
     return close_look(measure, released(people, features, "", Recipe("")), k=5)
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tamis.evaluate.bits_scorer import BitsScorer
 from tamis.evaluate.column_bits import FITTED, column_bits, waves
-from tamis.evaluate.yardstick import Yardstick
 from tamis.flow import Settings, consider
 from tamis.learn.holdout import HoldOut, column_labels
 from tamis.release import Recipe, released
@@ -47,7 +47,7 @@ def wide():
         Roles(target="ill", sensitive="s"),
     )
     labels, secrets = (column_labels(table, name) for name in ("ill", "s"))
-    return table, Yardstick.of(table, HoldOut.drawn(labels), labels, secrets)
+    return table, BitsScorer.of(table, HoldOut.drawn(labels), labels, secrets)
 
 
 def test_many_released_columns_are_put_in_an_order(wide):

@@ -13,6 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from tamis.binary.records import from_matrix
 from tamis.evaluate import regression
 from tamis.evaluate.bits import gains, surprise
+from tamis.evaluate.bits_scorer import BitsScorer
 from tamis.evaluate.close_look import close_look
 from tamis.evaluate.regression import (
     PENALTIES,
@@ -24,7 +25,6 @@ from tamis.evaluate.regression import (
     whole_gains,
 )
 from tamis.evaluate.subset_bits import SubsetBits
-from tamis.evaluate.yardstick import Yardstick
 from tamis.learn.boosting import shares
 from tamis.learn.coded_table import CodedTable
 from tamis.learn.holdout import HoldOut
@@ -126,7 +126,7 @@ def yardstick(ones, labels):
     texts = labels.astype(str)
     split = HoldOut.drawn(texts)
     secrets = ones[:, 2].astype(str)
-    return Yardstick.of(table, split, texts, secrets, records=records.matrix)
+    return BitsScorer.of(table, split, texts, secrets, records=records.matrix)
 
 
 def test_kept_is_a_share_of_what_all_columns_teach(yardstick):
@@ -232,8 +232,8 @@ def test_sets_of_very_many_columns_of_records_are_measured_by_lines():
     frame = pl.DataFrame(ones[:, :width], schema=names).with_columns(y=pl.Series(label))
     table = Table(frame, Roles(target="y"))
     split = HoldOut.drawn(label)
-    of_records = Yardstick.of(table, split, label, records=sparse.csr_array(ones)).choosing
-    of_table = Yardstick.of(table, split, label).choosing
+    of_records = BitsScorer.of(table, split, label, records=sparse.csr_array(ones)).choosing
+    of_table = BitsScorer.of(table, split, label).choosing
     few, many = tuple(range(8)), tuple(range(width))
     assert np.array_equal(of_records.gains(few)[0], of_table.gains(few)[0])
     assert not np.array_equal(of_records.gains(many)[0], of_table.gains(many)[0])

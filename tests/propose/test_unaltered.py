@@ -11,7 +11,7 @@ import pytest
 from tamis.datasets import patients
 from tamis.errors import InputError
 from tamis.evaluate.bits import chosen
-from tamis.evaluate.yardstick import Yardstick
+from tamis.evaluate.bits_scorer import BitsScorer
 from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.holdout import HoldOut, column_labels
 from tamis.propose.problem import Problem
@@ -26,7 +26,7 @@ def problem(table: Table, k: int = 5) -> Problem:
     secret = table.sensitive
     secrets = None if secret in (None, table.target) else column_labels(table, str(secret))
     split = HoldOut.drawn(labels, groups=table.people.groups)
-    measure = Yardstick.of(table, split, labels, secrets)
+    measure = BitsScorer.of(table, split, labels, secrets)
     return Problem(table, split, k, AdditiveNaiveBayes(), yardstick=measure)
 
 

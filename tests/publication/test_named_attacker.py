@@ -24,7 +24,7 @@ from tamis.attack.linkage import linkage
 from tamis.attack.scene import Scene
 from tamis.attack.sources import in_its_terms, known_in_its_terms
 from tamis.errors import CannotMeet
-from tamis.evaluate.yardstick import Yardstick
+from tamis.evaluate.bits_scorer import BitsScorer
 from tamis.flow import Settings, consider
 from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.holdout import HoldOut, column_labels
@@ -220,7 +220,7 @@ ALL: dict[str, dict[str, Any]] = {
 def problem_of(table: Table, k: int, **more: Any) -> Problem:
     labels = column_labels(table, table.target)
     split = HoldOut.drawn(labels)
-    yardstick = Yardstick.of(table, split, labels)
+    yardstick = BitsScorer.of(table, split, labels)
     weights = {"performance": 0.5, "privacy": 0.25, "size": 0.25}
     model = AdditiveNaiveBayes()
     return Problem(table, split, k, model, weights=weights, yardstick=yardstick, **more)

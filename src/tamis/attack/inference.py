@@ -23,9 +23,9 @@ from tamis.attack.scene import MOST, AttackScore, RowNumbers, Scene, scored
 from tamis.catalogue.models import shown_model
 from tamis.coding import nominal_text
 from tamis.evaluate.bits import Floats, gains, mean
+from tamis.evaluate.bits_scorer import figure
 from tamis.evaluate.close_look import Group, largest_gains, largest_group, surest
 from tamis.evaluate.figure import auc
-from tamis.evaluate.yardstick import figure
 from tamis.learn.boosting import shares, shares_given
 from tamis.learn.holdout import Predictions, column_labels
 from tamis.people import People

@@ -14,10 +14,10 @@ from scipy.special import stdtrit
 from tamis.coding import coded, dense, joined
 from tamis.errors import InputError
 from tamis.evaluate.bits import LEAST_SCALE, TRIFLE, Floats, Gains, Mean, gains, mean, surprise
+from tamis.evaluate.bits_scorer import BitsScorer, figure
 from tamis.evaluate.figure import Figure, accuracy, auc, wilson_share
 from tamis.evaluate.regression import WIDE, strong_probabilities
 from tamis.evaluate.subset_bits import Columns, Question, SubsetBits
-from tamis.evaluate.yardstick import Yardstick, figure
 from tamis.learn.holdout import Predictions
 from tamis.notebook import by_fields
 from tamis.people import People, PeopleLike
@@ -182,7 +182,7 @@ class CloseLook:
     __repr__ = by_fields
 
 
-def close_look(yardstick: Yardstick, release: Release, k: int) -> CloseLook:
+def close_look(yardstick: BitsScorer, release: Release, k: int) -> CloseLook:
     """Let slow learners guess target and secret from a release.
 
     Boosted trees, logistic regression or their mean, whichever is best on rows set aside for that;

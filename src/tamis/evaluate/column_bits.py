@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tamis.coarsen.ladder import Ladder
+from tamis.evaluate.bits_scorer import BitsScorer, Compared
 from tamis.evaluate.evaluator import Assessment, Evaluator
 from tamis.evaluate.subset_bits import Columns, SubsetBits
-from tamis.evaluate.yardstick import Compared, Yardstick
 from tamis.learn.holdout import HoldOut, label_codes
 from tamis.notebook import by_fields
 from tamis.release import Coarsening, Release
@@ -65,7 +65,7 @@ class Wave:
     __repr__ = by_fields
 
 
-def waves(yardstick: Yardstick, compared: Compared, release: Release) -> tuple[Wave, ...]:
+def waves(yardstick: BitsScorer, compared: Compared, release: Release) -> tuple[Wave, ...]:
     """The columns of a large release in the order of what they add; empty for a small one.
 
     On the rows to report on, of columns as they are in the original. The first wave has one column,
@@ -91,7 +91,7 @@ def waves(yardstick: Yardstick, compared: Compared, release: Release) -> tuple[W
 
 
 def column_bits(
-    yardstick: Yardstick, compared: Compared, release: Release, ordered: tuple[Wave, ...] = ()
+    yardstick: BitsScorer, compared: Compared, release: Release, ordered: tuple[Wave, ...] = ()
 ) -> dict[str, ColumnBits]:
     """What each column of the original teaches and tells, by its name.
 
@@ -152,7 +152,7 @@ def columns_alone(table: Table, *, rows: int = 20_000, random_state: int = 0) ->
     return sorted(alone, key=lambda c: (-(c.tells or 0.0), -c.teaches, c.column))
 
 
-def _inside(yardstick: Yardstick, release: Release) -> Columns:
+def _inside(yardstick: BitsScorer, release: Release) -> Columns:
     """The columns of the original that a release has, maybe in another form."""
     released = set(release.features)
     return tuple(i for i, name in enumerate(yardstick.features) if name in released)

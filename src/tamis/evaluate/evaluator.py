@@ -20,9 +20,9 @@ from tamis.coarsen.ladder import Ladder
 from tamis.coding import Coded, CodedFrame, coded, joined
 from tamis.errors import InputError
 from tamis.evaluate.bits import gains, surprise
+from tamis.evaluate.bits_scorer import BitsScorer
 from tamis.evaluate.retention import Retention, measured
 from tamis.evaluate.rule_changes import Baseline, baseline
-from tamis.evaluate.yardstick import Yardstick
 from tamis.learn.boosting import shares_given
 from tamis.learn.columns import Features
 from tamis.learn.holdout import (
@@ -159,7 +159,7 @@ class Evaluator:
         return max(0.0, float(gains(after, before, truth).mean())) / unknown if unknown else 0.0
 
     @cached_property
-    def yardstick(self) -> Yardstick:
+    def yardstick(self) -> BitsScorer:
         """What releases keep of the target and tell of the sensitive column."""
         secrets = None if self.cut is None else self.secrets
         whole = None if self.records is None else self.records.matrix
@@ -168,7 +168,7 @@ class Evaluator:
             (codes, self.secret_weights.get(name, 1.0) / own)
             for name, codes in self.other_secrets.items()
         ]
-        return Yardstick.of(
+        return BitsScorer.of(
             self.original, self.split, self.labels, secrets, self.random_state, whole, others
         )
 

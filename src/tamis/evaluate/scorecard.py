@@ -28,10 +28,10 @@ from tamis.charts import (
 )
 from tamis.errors import Progress, plural
 from tamis.evaluate.bits import Gains
+from tamis.evaluate.bits_scorer import Compared
 from tamis.evaluate.evaluator import Assessment, Evaluator, Findings
 from tamis.evaluate.figure import Figure, accuracy, accuracy_change, auc, f_measure
 from tamis.evaluate.readings import guess_groups, looked_up, most_telling
-from tamis.evaluate.yardstick import Compared
 from tamis.notebook import html_table, in_short, quoted, share_words
 from tamis.release import Release
 

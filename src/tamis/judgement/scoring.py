@@ -13,10 +13,10 @@ from tamis.attack.sources import in_its_terms
 from tamis.catalogue.methods import EVERYTHING, NOTHING
 from tamis.coarsen.ladder import Ladder
 from tamis.errors import InputError, Progress, listed
+from tamis.evaluate.bits_scorer import BitsScorer
 from tamis.evaluate.evaluator import Evaluator
 from tamis.evaluate.figure import Figure
 from tamis.evaluate.scorecard import Scorecard, scorecard
-from tamis.evaluate.yardstick import Yardstick
 from tamis.flow import consider
 from tamis.judgement.alignment import Aligned, Foreign, align, in_forms
 from tamis.judgement.generator import Generator
@@ -262,7 +262,7 @@ def _told_by_rows(evaluator: Evaluator, release: Release, drawn: Table | None) -
     beside = [c for c in truth.features if c != name]
     everything = Table(truth.only([*beside])).frame.with_columns(true.frame.get_column(name))
     whole = Table(everything).with_roles(target=name)
-    yardstick = Yardstick.of(whole, evaluator.split, labels, random_state=evaluator.random_state)
+    yardstick = BitsScorer.of(whole, evaluator.split, labels, random_state=evaluator.random_state)
     mine = DrawnRelease(
         release.name, made, Recipe(ELSEWHERE), unaltered=true, evaluation_sample=made
     )

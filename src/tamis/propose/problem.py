@@ -15,7 +15,7 @@ from tamis.binary.records import BinaryTable, Cut, binarise, from_wide, is_binar
 from tamis.catalogue.methods import MethodRecord
 from tamis.coarsen.ladder import Ladder
 from tamis.coding import Coded, CodedFrame
-from tamis.evaluate.yardstick import Yardstick
+from tamis.evaluate.bits_scorer import BitsScorer
 from tamis.learn.holdout import HoldOut
 from tamis.perturb import SECRET_BITS, random_source, secret_source
 from tamis.release import Release
@@ -47,7 +47,7 @@ class Problem:
     """What alterations are drawn from, `random_state` is for all other draws; `None`: anew."""
     epsilon: float | None = None
     """What drawing rows with differential privacy may cost."""
-    yardstick: Yardstick | None = None
+    yardstick: BitsScorer | None = None
     """What columns keep and tell, for a search by it."""
     caution: float = 1.0
     """What told weighs against kept."""

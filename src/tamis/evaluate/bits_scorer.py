@@ -41,7 +41,7 @@ Z = 1.96
 
 
 @dataclass(frozen=True, eq=False)
-class Yardstick:
+class BitsScorer:
     """What releases of a table keep and tell, on the rows to choose by and on those to report.
 
     Parameters
@@ -57,7 +57,7 @@ class Yardstick:
     >>> from tamis.release import Recipe, released
     >>> table = patients(rows=400)
     >>> labels = column_labels(table, table.target)
-    >>> yardstick = Yardstick.of(table, HoldOut.drawn(labels), labels)
+    >>> yardstick = BitsScorer.of(table, HoldOut.drawn(labels), labels)
     >>> every = [released(table, f, "", Recipe("")) for f in (table.features, [])]
     >>> compared = yardstick.compared(every)
     >>> compared.choosing.kept.round(1).tolist()
@@ -89,7 +89,7 @@ class Yardstick:
         random_state: int = 0,
         records: sparse.csr_array | None = None,
         others: Sequence[tuple[NDArray[Any], float]] = (),
-    ) -> Yardstick:
+    ) -> BitsScorer:
         """Code a table once, and draw the rows to learn from, to choose by and to report on.
 
         `labels` and `secrets` are the target and the sensitive value of each row; no secrets where

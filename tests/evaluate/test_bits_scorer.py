@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from tamis.coarsen.learnt_forms import CoarserForm, FinestForm
-from tamis.evaluate.yardstick import Yardstick
+from tamis.evaluate.bits_scorer import BitsScorer
 from tamis.learn.holdout import HoldOut, column_labels
 from tamis.release import Coarsening, DrawnRelease, Recipe, Release, released
 from tamis.table import Table
@@ -28,10 +28,10 @@ def table(seed: int = 0, **more: object) -> Table:
     return Table(pl.DataFrame(columns)).with_roles(target="y", sensitive="s")
 
 
-def yardstick(given: Table, secret: bool = True) -> Yardstick:
+def yardstick(given: Table, secret: bool = True) -> BitsScorer:
     labels = column_labels(given, "y")
     secrets = column_labels(given, "s") if secret else None
-    return Yardstick.of(given, HoldOut.drawn(labels), labels, secrets)
+    return BitsScorer.of(given, HoldOut.drawn(labels), labels, secrets)
 
 
 def of(given: Table, *features: str) -> Release:
@@ -44,7 +44,7 @@ def given() -> Table:
 
 
 @pytest.fixture(scope="module")
-def measure(given: Table) -> Yardstick:
+def measure(given: Table) -> BitsScorer:
     return yardstick(given)
 
 
@@ -132,7 +132,7 @@ def test_rows_to_report_on_change_nothing_that_chooses(given):
     )
     other = Table(frame.drop("index"), given.roles)
     secrets = column_labels(given, "s")
-    one, two = (Yardstick.of(each, split, labels, secrets) for each in (given, other))
+    one, two = (BitsScorer.of(each, split, labels, secrets) for each in (given, other))
     sets = [("hint",), ("leak", "noise"), ("hint", "leak", "noise")]
     found = [
         each.compared([of(whole, *names) for names in sets])
@@ -151,7 +151,7 @@ def test_nobody_is_both_learnt_from_and_asked_about():
     labels, whose = column_labels(given, "y"), given.people.groups
     assert whose is not None
     split = HoldOut.drawn(labels, groups=whose)
-    measure = Yardstick.of(given, split, labels, column_labels(given, "s"))
+    measure = BitsScorer.of(given, split, labels, column_labels(given, "s"))
     for bits in (measure.choosing, measure.reporting):
         for learn, ask in bits.parts.rounds:
             assert not set(whose[learn]) & set(whose[ask])
@@ -198,7 +198,7 @@ def test_a_choice_is_based_on_all_rows_that_do_not_report():
     given = Table(pl.DataFrame({"x": draw.integers(0, 3, 5_000), "y": target}))
     given = given.with_roles(target="y")
     split = HoldOut.of_table(given)
-    measure = Yardstick.of(given, split, column_labels(given, "y"))
+    measure = BitsScorer.of(given, split, column_labels(given, "y"))
     assert sorted(measure.choosing.parts.asked) == sorted([*split.seen, *split.choosing])
     assert sorted(measure.searching.parts.asked) == sorted(split.choosing)
     assert not set(measure.choosing.parts.asked) & set(measure.reporting.parts.asked)
