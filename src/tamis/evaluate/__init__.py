@@ -7,7 +7,7 @@
     subset_bits    the same for any columns of one table, each set boosted once
     regression     slower learners, for finalists and for very many columns
     readings       what others read of a release, in the same bits: told is the worst of all
-    yardstick      kept and told of any release, altered and synthetic ones too
+    bits_scorer    kept and told of any release, altered and synthetic ones too
     column_bits    what single columns teach and tell, and a rung finer or coarser
     close_look     finalists by slow learners, and the few people that a mean hides
     rule_measure   what is measured of a rule: the paper's, and your own
