@@ -129,3 +129,35 @@ def test_what_an_attacker_guesses_is_told(model):
     assert (card.baseline.value("told") or 0.0) > 0.9
     assert (card.floor.value("told") or 0.0) == 0.0
     assert (card.baseline.value("telling") or 0.0) > 0.9
+
+
+def test_what_rounding_leaves_of_nothing_tells_nothing():
+    """Where no split stands, gains are the same tiny number in all rows: sure, but nothing."""
+    gains = np.full((2, 100), 1e-8) + np.tile([1e-10, -1e-10], 50)
+    measured = KeptTold(gains, gains, np.eye(2, dtype=bool), 0, 1.0, 1.0)
+    assert not measured.tells
+    assert not measured.teaches
+    assert not measured.told.any()
+
+
+@pytest.mark.parametrize("seed", [4, 7, 12])
+def test_nothing_is_told_by_columns_of_noise(seed):
+    draw, rows = np.random.default_rng([3, seed]), 1200
+    x = draw.normal(size=rows)
+    frame = pl.DataFrame(
+        {
+            "x": np.round(x, 2),
+            "z": draw.integers(0, 9, rows),
+            "w": draw.integers(0, 2, rows),
+            "v": draw.integers(0, 2, rows),
+            "code": [f"{code:03d}" for code in draw.integers(0, 60, rows)],
+            "target": (x + draw.normal(size=rows) > 0).astype(int),
+            "secret": (draw.random(rows) < (0.1 if seed % 2 else 0.4)).astype(int),
+        }
+    )
+    table = Table(frame, Roles(target="target", sensitive="secret", quasi=("z",)))
+    evaluator = Evaluator(table, HoldOut.of_table(table), None, {})
+    sets = [table.features, ("x",), ("z",), ("code",), ("w", "v"), ()]
+    found = evaluator.yardstick.compared([of(table, *features) for features in sets])
+    for part in (found.choosing, found.reporting):
+        assert not part.told.any()

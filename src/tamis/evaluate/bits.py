@@ -45,6 +45,8 @@ CLOSE = 0.01
 """Sets whose value and kept differ by no more are alike: then the fewest columns are released."""
 REDRAWS = 400
 """How often people are drawn again to see what else might have been chosen."""
+ROUNDING = 1e-6
+"""Means of no more bits are what rounding leaves of nothing, however alike they are in all rows."""
 WEAK = 0.05
 """Columns that tell less than this part of what is unknown of the target hardly teach it."""
 
@@ -59,7 +61,15 @@ class Mean:
     @property
     def clear(self) -> bool:
         """Whether it is above 0 by more than two standard errors."""
-        return self.value > CLEAR * self.error
+        return self.is_above(CLEAR)
+
+    def is_above(self, errors: float) -> bool:
+        """Whether it is above 0 by so many standard errors, and by more than a rounding.
+
+        >>> Mean(0.3, 0.1).is_above(2.0), Mean(1e-9, 1e-10).is_above(2.0)
+        (True, False)
+        """
+        return self.value > max(errors * self.error, ROUNDING)
 
 
 def gains(probabilities: ArrayLike, baseline: ArrayLike, truth: ArrayLike) -> Floats:
@@ -311,7 +321,7 @@ def _any_clear(means: Sequence[Mean], everything: int, tried: int) -> bool:
     if means[everything].clear:
         return True
     bar = -float(ndtri(ndtr(-CLEAR) / max(tried, len(means))))
-    return any(each.value > bar * each.error for each in means)
+    return any(each.is_above(bar) for each in means)
 
 
 def chosen(

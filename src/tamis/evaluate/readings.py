@@ -74,6 +74,6 @@ def most_telling(one: Gains, others: Iterable[Gains], people: PeopleLike = None)
     best, most = one, float(np.mean(one, dtype=np.float64))
     for other in others:
         found = mean(other, people)
-        if found.value > most and found.value > SURE * found.error:
+        if found.value > most and found.is_above(SURE):
             best, most = other, found.value
     return best
