@@ -101,7 +101,9 @@ class AttackInput(NamedTuple):
         """What each attacker knows: those of the manifest, and those named now instead."""
         entries = [e for e in self.manifest.get("promises", ()) if e["key"] == "k_anonymity"]
         stated = {e["attacker"]: tuple(e["columns"]) for e in entries if "attacker" in e}
-        return stated | {each.name: self.in_terms(each.knows) for each in threats}
+        every = stated | {each.name: self.in_terms(each.knows) for each in threats}
+        there = set(self.release.frame.columns)
+        return {name: known for name, known in every.items() if there & {*known}}
 
 
 def _attack_input(

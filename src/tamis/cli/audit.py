@@ -27,6 +27,7 @@ from tamis.cli.terminal import (
 )
 from tamis.errors import InputError, TamisWarning, plural
 from tamis.figures import ONE, count_words, percent
+from tamis.options.promises import K
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from tamis.evaluate.column_bits import ColumnAlone
     from tamis.read.copies import Copy
     from tamis.read.harbour import HarbourItem
+    from tamis.risk.attackers import AttackerExposure
     from tamis.risk.audit import Exposure
     from tamis.risk.diversity import Likeness
     from tamis.risk.limits import LimitCheck
@@ -69,13 +71,16 @@ def audit(
     """
     from tamis.read.copies import warn_of_copies
     from tamis.read.keys import warn_of_unstated_identifiers
+    from tamis.risk.attackers import expose
+    from tamis.rows.memory_only import RELEASING, refuse_memory_only
 
-    gate = Gate.of(options)
+    gate, threats = Gate.of(options), options.pop("threats")
     asked = PopulationOptions(weight=source.weight, **options)
     name = named_engine(source, engine, quiet or as_json)
     if name != "memory" or source.sparse:
         asked.refuse("the population is counted for a table in memory")
         gate.refuse_population()
+        refuse_memory_only({"threats": threats}, RELEASING, ["threats"])
     if name != "memory":
         _audit_large(source, engine, name, gate, as_json, quiet)
         return
@@ -89,7 +94,9 @@ def audit(
         print_understood(table)
     result = audit_table(table, source.rules().binary, asked.combine)
     result["population"], result["presence"] = in_population(source, table, asked)
+    result["threats"] = expose(table, threats, gate.groups.k if gate.groups.of_sizes else K.default)
     checks = gate.check(table, result["population"], result["presence"])
+    checks += [check for each in result["threats"] for check in each.limits]
     if as_json:
         _print_as_json(table, result, asked, given_away, checks)
     else:
@@ -124,6 +131,7 @@ def _print_as_json(
                 for i in result["harbour"]
             ],
             "limits": [each.to_dict() for each in checks],
+            "attackers": [each.to_dict() for each in result["threats"]],
         }
     )
 
@@ -278,6 +286,7 @@ def print_audit(
     harbour: tuple[HarbourItem, ...] = (),
     alone: Sequence[ColumnAlone] = (),
     target: str = "",
+    threats: Sequence[AttackerExposure] = (),
 ) -> None:
     """The audit in words, then in figures, then as a picture."""
     out, found = console(), exposure
@@ -300,6 +309,8 @@ def print_audit(
         )
     out.print()
     _print_figures(out, found, attacker)
+    if threats:
+        _print_threats(out, threats, found.unit)
     if population is not None:
         print_population(out, population, found.unit, presence)
     if containment:
@@ -313,6 +324,18 @@ def print_audit(
         _print_uniques(out, uniques, found.unit)
     if any(item.found for item in harbour):
         _print_harbour(out, harbour)
+
+
+def _print_threats(out: Console, threats: Sequence[AttackerExposure], unit: Unit) -> None:
+    """What each attacker finds, the worst first, and what is not as was asked for."""
+    numbers = ("k", f"unique {unit}")
+    table = rich_table("attacker", "knows", *numbers, "asked for", numbers=numbers)
+    for each in threats:
+        short = sum(not check.met for check in each.limits)
+        said = f"{short} of {len(each.limits)} not met" if short else "holds"
+        cells = (f"{each.k_anonymity:,}", f"{each.unique_people:,}", said)
+        table.add_row(escape(each.name), _joined(each.knows), *cells)
+    out.print(table)
 
 
 def _print_alone(out: Console, alone: Sequence[ColumnAlone], found: Exposure, target: str) -> None:

@@ -13,7 +13,7 @@ from tamis.catalogue.presets import PRESETS
 from tamis.cli.terminal import console
 from tamis.errors import CannotMeet, InputError, plural
 from tamis.option import as_flag
-from tamis.options.promises import PRESET
+from tamis.options.promises import ATTACKER, PRESET
 
 if TYPE_CHECKING:
     from tamis.require.base import Requirements
@@ -116,12 +116,16 @@ class Gate:
         holders = [ContainmentAnonymity(self.groups.k)] if self.groups else []
         return check_limits(holders, {"k": fewest})
 
+    def _is_flag(self, check: LimitCheck) -> bool:
+        """Whether the command line asks for it."""
+        return (ATTACKER.dest if check.attacker else check.name) in self.flags
+
     def decide(self, checks: Sequence[LimitCheck], silent: bool) -> None:
         """An error that names the limits that fail; a line where all hold."""
         from tamis.risk.limits import gate_words
 
-        mine = [each for each in checks if each.name in self.flags]
-        others = [each for each in checks if each.name not in self.flags]
+        mine = [each for each in checks if self._is_flag(each)]
+        others = [each for each in checks if not self._is_flag(each)]
         if (failed := gate_words(others)) and not silent:
             words = f"of the file given with --config, {failed}; only a flag makes this an error"
             console(stderr=True).print(words, markup=False, soft_wrap=True)

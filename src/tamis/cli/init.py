@@ -171,6 +171,12 @@ _LADDERS = [
 _LOOKS = {"identifier": ("identifier",), "drop": ("constant", "order")}
 """What columns look like that have such a role."""
 _METHODS = [
+    "# [[attacker]]             # who might try: a table for each, with what must hold then",
+    '# name = "neighbour"',
+    '# knows = ["age", "sex", "zip"]',
+    '# wants = ["illness"]      # of the sensitive columns; without this line all of them',
+    "# k = 5",
+    "",
     "[breach]                   # unaltered columns that teach without giving people away",
     'search = "auto"            # or walk, exhaustive, forward, backward',
     "folds = 10",

@@ -393,6 +393,10 @@ def _visible_and_hidden(command: click.Command) -> list[Option]:
     return [param.option for param in command.params if isinstance(param, TableOption)]
 
 
+_SECTIONS = ("table", "weights", "pairs")
+"""The kinds of options that a file may give as a section."""
+
+
 def named_once(file: str, given: Mapping[str, Any], own: Sequence[Option]) -> dict[str, Any]:
     """The entries of a file as a command calls them; an error for one that no command has.
 
@@ -407,8 +411,9 @@ def named_once(file: str, given: Mapping[str, Any], own: Sequence[Option]) -> di
         if not any("did you mean" in each for each in meant):
             meant[-1] += f"; known are {', '.join(names)}"
         raise InputError(f"{file}: there is no option {', nor '.join(meant)}")
+    takes = {name for _, o in all_options() if o.kind in _SECTIONS for name in o.spellings}
     sections = [key for key, entry in given.items() if isinstance(entry, dict)]
-    if unread := [key for key in sections if known[key].kind != "table"]:
+    if unread := [key for key in sections if key not in takes]:
         raise InputError(
             f"{file}: section {listed(unread)} is not read; [ladders], [[attacker]] and methods "
             "such as [containment] are sections, so write options above the first of them"

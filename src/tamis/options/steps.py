@@ -33,6 +33,7 @@ INIT = (
     Option("force", "Replace a file of that name.", "flag"),
 )
 AUDIT = (
+    replace(ATTACKER, section="Options"),
     *LIMITS,
     *REGISTER,
     Option("missing_matches", "With --weight: missing matches anything.", "flag", rare=True),

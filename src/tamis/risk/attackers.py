@@ -7,8 +7,9 @@ same columns, and the values of a secret are counted once for all that is asked 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from functools import reduce
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -22,7 +23,8 @@ from tamis.require.attacker import Attacker
 from tamis.require.base import Requirements
 from tamis.require.counts import ClassCounts
 from tamis.risk.diversity import count_groups
-from tamis.risk.grouping import Grouping
+from tamis.risk.grouping import Grouping, grouped
+from tamis.risk.limits import LimitCheck, check_limits
 from tamis.table import Table
 
 Known = Sequence[tuple[str, Coded]]
@@ -102,6 +104,45 @@ def _of(
         found += asked.about_secrets.about(known, secret, number=number)
     order = [each.key for each in asked]  # failures are told in one order
     return Requirements(tuple(sorted(found, key=lambda each: order.index(each.key))))
+
+
+@dataclass(frozen=True)
+class AttackerExposure:
+    """What one attacker finds in a table as it is, and whether that is what was asked for."""
+
+    name: str
+    knows: tuple[str, ...]
+    k_anonymity: int
+    unique_people: int
+    limits: tuple[LimitCheck, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        limits = [each.to_dict() for each in self.limits]
+        return {**asdict(self), "knows": list(self.knows), "limits": limits}
+
+
+def expose(table: Table, attackers: Sequence[Attacker], k: int) -> list[AttackerExposure]:
+    """How exposed a table is to each attacker, the one with the smallest group first.
+
+    `k` is asked for where an attacker names none.
+
+    >>> frame = pl.DataFrame({"job": ["cook", "cook", "judge"], "ill": [1, 0, 1]})
+    >>> (found,) = expose(Table(frame).with_roles(target="ill"), [Attacker("boss", ["job"])], 2)
+    >>> found.k_anonymity, found.unique_people, found.limits[0].lacking
+    (1, 1, 'boss: k = 2 requires 2 people alike, but the smallest group has 1 (1 too few)')
+    """
+    found = []
+    for attacker in attackers:
+        asked = required_of(table.with_roles(quasi=None), requirements(k), [attacker])
+        known = tuple(c for c in table.features if c in attacker.knows)
+        grouping = grouped(table.frame, known, table.people)
+        checks: list[LimitCheck] = []
+        for secret, some in asked.by_secret.items():
+            counts = count_groups(grouping, None if secret is None else table.frame[secret])
+            checks += check_limits(some, some.reached(counts))
+        least, unique = grouping.k_anonymity, grouping.unique_people
+        found.append(AttackerExposure(attacker.name, known, least, unique, tuple(checks)))
+    return sorted(found, key=lambda each: each.k_anonymity)
 
 
 def in_release(asked: Requirements, release: Release) -> Requirements:

@@ -27,6 +27,8 @@ class LimitCheck:
     met : bool
     lacking : str
         What was asked for and what was reached instead; empty where it holds.
+    attacker : str
+        Against whom it is asked for, where attackers have names.
 
     Examples
     --------
@@ -42,6 +44,7 @@ class LimitCheck:
     reached: float
     met: bool
     lacking: str = ""
+    attacker: str = ""
 
     @property
     def short_by(self) -> float:
@@ -49,7 +52,8 @@ class LimitCheck:
         return 0.0 if self.met else abs(self.reached - self.bound)
 
     def to_dict(self) -> dict[str, Any]:
-        return {**asdict(self), "short_by": self.short_by}
+        found = {**asdict(self), "short_by": self.short_by}
+        return found if self.attacker else {k: v for k, v in found.items() if k != "attacker"}
 
 
 def check_limits(asked: Iterable[Requirement], reached: dict[str, float]) -> list[LimitCheck]:
@@ -58,8 +62,10 @@ def check_limits(asked: Iterable[Requirement], reached: dict[str, float]) -> lis
     for each in asked:
         figure = reached[each.name]
         met = not each.is_short(figure)
-        words = "" if met else each.lacking(figure)
-        found.append(LimitCheck(each.name, each.side, each.bound, float(figure), met, words))
+        words = "" if met else each.named(each.lacking(figure))
+        found.append(
+            LimitCheck(each.name, each.side, each.bound, float(figure), met, words, each.attacker)
+        )
     return found
 
 
