@@ -23,7 +23,7 @@ from tamis.require.counts import fewest_holders
 from tamis.require.rows import check_known_rows
 from tamis.risk.diversity import count_groups
 from tamis.risk.grouping import grouped
-from tamis.rows.memory_only import RELEASING, refuse_memory_only
+from tamis.rows.memory_only import RELEASING, refuse_memory_only, unverified_by_engines
 from tamis.verification.layout import NAME, PRIVATE, read_json
 from tamis.verification.secret_groups import (
     fewest_with_rows,
@@ -152,3 +152,15 @@ def test_a_release_keeps_states_and_recounts_it(tmp_path: Path) -> None:
 def test_behind_an_engine_it_is_refused() -> None:
     with pytest.raises(InputError, match="--known-rows needs the table in memory"):
         refuse_memory_only({"known_rows": 2}, RELEASING)
+
+
+def test_an_engine_says_that_it_does_not_recount_it() -> None:
+    stated: dict[str, Any] = {"promises": [], "columns": [], "file": {"format": "csv"}}
+    assert unverified_by_engines(stated) == ""
+    stated["diversity"] = [{"key": "known_rows"}]
+    assert "known rows are verified in memory only" in unverified_by_engines(stated)
+
+
+def test_an_audit_asks_it_of_a_table_and_k_is_five_where_none_is_given() -> None:
+    (asked,) = requirements(k=None, known_rows=2)
+    assert (asked.key, asked.bound) == ("known_rows", 5)
