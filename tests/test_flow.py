@@ -67,6 +67,8 @@ class Found:
     outcome: Outcome
     calls: Calls
     coded: Counter[int]
+    at_first: int
+    """Attackers that were fitted before anybody asked for all figures."""
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +93,10 @@ def found() -> Iterator[Found]:
 
         patch.setattr(Feature.__dict__["column"], "func", watched)
         settings = Settings(methods=QUICK, attackers=("c45", "nb", "boosting", "logistic"))
-        yield Found(consider(patients(rows=300), settings), calls, coded)
+        outcome = consider(patients(rows=300), settings)
+        at_first = calls["LogisticRegression.fit"]
+        outcome.decision.scorecard.to_dict()
+        yield Found(outcome, calls, coded, at_first)
 
 
 def judged(found: Found) -> int:
@@ -116,6 +121,12 @@ def test_other_models_give_labels_and_probabilities_at_once(found, model):
     assert found.calls[f"{model.__name__}.predict"] == 0
     if model is LogisticRegression:
         assert found.calls["LogisticRegression.fit"] == judged(found)
+
+
+def test_a_choice_by_kept_and_told_fits_no_attacker(found):
+    assert found.outcome.decision.by == "value"
+    assert not found.outcome.decision.is_ranked
+    assert found.at_first == 0
 
 
 def test_a_column_becomes_numbers_once(found):

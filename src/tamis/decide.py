@@ -18,7 +18,7 @@ from tamis.evaluate.bits_scorer import figure
 from tamis.evaluate.figure import Figure
 from tamis.evaluate.in_population import InPopulation
 from tamis.evaluate.scorecard import HEADS, Row, Scorecard, kept_told_picture, line_of
-from tamis.notebook import html_table, in_short, quoted, share_words
+from tamis.notebook import by_fields, html_table, in_short, quoted, share_words
 from tamis.rank.evaluation import WEIGHTS, Direction, Evaluation, Weights, evaluation, read_weights
 from tamis.release import Release
 from tamis.rounding import exceeds
@@ -27,6 +27,8 @@ from tamis.select.front import undominated
 if TYPE_CHECKING:
     from tamis.charts import Picture
 
+SHOWN = 4
+"""How many of the releases that came next are measured in every way."""
 UNCOVERED = "its columns are not those of the register, so people cannot be counted there"
 
 
@@ -147,8 +149,8 @@ class Decision:
     scorecard : Scorecard
     ranked : tuple of Row
         The baseline, and every release that meets all limits.
-    ranks : Evaluation
-        Of the ranked.
+    ranking : Ranking
+        Of the ranked, computed when it is asked for.
     failures : dict of release name to failures
         Of every release that misses a limit.
     chosen : Row
@@ -159,11 +161,9 @@ class Decision:
 
     scorecard: Scorecard
     ranked: tuple[Row, ...]
-    ranks: Evaluation
+    ranking: Ranking
     failures: Mapping[str, tuple[Failure, ...]]
     chosen: Row
-    measures: Mapping[str, str]
-    """The measure of the scorecard that each factor stands for."""
     missed: tuple[Failure, ...] = ()
     by: str = VALUE.name
     caution: float = 1.0
@@ -212,6 +212,30 @@ class Decision:
             (i,): (float(measured.kept[n]), float(measured.told[n])) for i, n in enumerate(at)
         }
         return [rows[i] for (i,) in undominated(points)]
+
+    @property
+    def ranks(self) -> Evaluation:
+        """The weighted ranks of the ranked."""
+        return self.ranking.evaluation
+
+    @property
+    def is_ranked(self) -> bool:
+        """Whether ranks were asked for: as the rule of the choice, or by weights of one's own."""
+        return self.by == RANKS.name or self.ranking.is_weighted
+
+    @property
+    def shown(self) -> list[Row]:
+        """The releases that every measure is taken of; where ranks were asked for, all.
+
+        The chosen one, everything, and those that came next.
+        """
+        if self.is_ranked:
+            return list(self.scorecard.rows)
+        return [self.chosen, self.scorecard.baseline, *self.runners_up(SHOWN)]
+
+    def measure(self) -> None:
+        """Take every figure of the releases that are shown: later no model is trained."""
+        self.scorecard.to_dict(self.shown)
 
     @property
     def meeting(self) -> list[Row]:
@@ -327,16 +351,51 @@ def decide(
     if not meeting:
         raise CannotMeet(_nothing_meets(scorecard, failing))
     rows = list(dict.fromkeys((scorecard.baseline, *meeting)))
-    ranks, measures = _ranked(scorecard, rows, weights)
-    best = _RULES[by](ChoiceInput(scorecard, meeting, rows, ranks, caution))
+    ranking = Ranking.of(scorecard, rows, weights)
+    if ranking.is_weighted:
+        _ = ranking.scores  # what cannot be measured is refused, whatever chooses
+    best = _RULES[by](ChoiceInput(scorecard, meeting, rows, ranking, caution))
     if not allow_useless and (best.value("useful") or 0.0) <= 0:
         raise CannotMeet(_useless_after_all(best))
     unmet = {name: found for name, found in failing.items() if found}
     missed = beyond(best, limits, "report")
     ranked = tuple(rows)
-    return Decision(
-        scorecard, ranked, ranks, unmet, best, measures, missed, by, caution, allow_useless
-    )
+    return Decision(scorecard, ranked, ranking, unmet, best, missed, by, caution, allow_useless)
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """Weighted ranks of some releases, for which all of them have to be measured."""
+
+    rows: Sequence[Row]
+    measures: Mapping[str, str]
+    """The measure of the scorecard that each factor stands for."""
+    directions: Mapping[str, Direction]
+    weights: Weights
+
+    __repr__ = by_fields
+
+    @classmethod
+    def of(cls, scorecard: Scorecard, rows: Sequence[Row], weights: Weights) -> Ranking:
+        directions, measures = _factors(scorecard, weights)
+        read_weights(weights or WEIGHTS, directions)
+        return cls(rows, measures, directions, weights or WEIGHTS)
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether the weights are not those that are used where nobody gives any."""
+        return self.weights != WEIGHTS
+
+    @cached_property
+    def scores(self) -> dict[str, list[float]]:
+        """By factor the value of each release; a refusal where one cannot be measured."""
+        measures = {name: self.measures[name] for name in self.directions}
+        return {name: [_score(r, measure) for r in self.rows] for name, measure in measures.items()}
+
+    @cached_property
+    def evaluation(self) -> Evaluation:
+        directions = dict(self.directions)
+        return evaluation(self.scores, directions, read_weights(self.weights, directions))
 
 
 class ChoiceInput(NamedTuple):
@@ -346,14 +405,14 @@ class ChoiceInput(NamedTuple):
     meeting: Sequence[Row]
     """The releases that meet every limit."""
     ranked: Sequence[Row]
-    """These and the baseline, in the order of `ranks`."""
-    ranks: Evaluation
+    """These and the baseline, in the order of the ranking."""
+    ranking: Ranking
     caution: float
 
 
 def _best_ranked(given: ChoiceInput) -> Row:
     """The first by E(S)."""
-    rows = (given.ranked[i] for i in given.ranks.order)
+    rows = (given.ranked[i] for i in given.ranking.evaluation.order)
     return next(row for row in rows if row in given.meeting)
 
 
@@ -362,15 +421,6 @@ _RULES: dict[str, Callable[[ChoiceInput], Row]] = {
     RANKS.name: _best_ranked,
 }
 """What each rule of `tamis.catalogue.choices` chooses."""
-
-
-def _ranked(
-    scorecard: Scorecard, rows: Sequence[Row], weights: Weights
-) -> tuple[Evaluation, dict[str, str]]:
-    """The weighted ranks of some releases, and the measure that each factor stands for."""
-    directions, measures = _factors(scorecard, weights)
-    scores = {name: [_score(row, measures[name]) for row in rows] for name in directions}
-    return evaluation(scores, directions, read_weights(weights or WEIGHTS, directions)), measures
 
 
 def most_valuable(scorecard: Scorecard, meeting: Sequence[Row], caution: float) -> Row:

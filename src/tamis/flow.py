@@ -133,8 +133,11 @@ class Outcome:
         look = close_look(self.evaluator.yardstick, self.release, self.settings.k)
         numbers = (card.number(decision.chosen), card.number(card.baseline))
         # Of equal numbers the first reading is that of the release, which is everything.
+        card = card.with_guesses(decision.shown)
         card = card.with_readings(dict(reversed([*zip(numbers, look.read)])))
-        return replace(self, decision=decision.on(card, self.settings.limits), look=look)
+        decision = decision.on(card, self.settings.limits)
+        decision.measure()
+        return replace(self, decision=decision, look=look)
 
 
 def consider(

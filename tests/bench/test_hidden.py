@@ -49,7 +49,7 @@ def test_no_learner_that_ran_reads_more_than_told(found: tuple[Outcome, Analysis
     outcome, _ = found
     measured = outcome.decision.scorecard.compared.reporting
     bits = outcome.evaluator.yardstick.reporting
-    for row in outcome.decision.scorecard.rows:
+    for row in outcome.decision.shown:
         told = row.value("told") or 0.0
         for name, read in readings(outcome, row):
             clear = read.mean() > SURE * read.std(ddof=1) / np.sqrt(len(read))

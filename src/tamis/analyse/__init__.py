@@ -123,7 +123,8 @@ class Analysis:
     methods: tuple[MethodReport, ...]
     """What was tried, what did not apply and why."""
     factors: tuple[Factor, ...]
-    """What counted, in which direction, with which weight."""
+    """What counted in ranks, in which direction, with which weight; empty where none were asked
+    for."""
     candidates: tuple[CandidateFacts, ...]
     """Every release that was compared, the baseline included."""
     limits: LimitLines
@@ -261,7 +262,7 @@ def _of_table(examined: Examination) -> Analysis:
         close_look=close_look_facts(examined),
         columns=column_fates(examined),
         methods=outcome.proposals.method_reports,
-        factors=factor_facts(outcome.decision.ranks),
+        factors=factor_facts(outcome.decision.ranks) if outcome.decision.is_ranked else (),
         candidates=candidate_facts(outcome),
         limits=limit_facts(outcome),
         measures=measure_facts(outcome),

@@ -10,6 +10,7 @@ import numpy as np
 
 from tamis.analyse.records import as_plain
 from tamis.catalogue.measures import FACTORS, MEASURES, ShownAs
+from tamis.decide import Decision
 from tamis.evaluate.figure import Figure
 from tamis.evaluate.scorecard import Row
 from tamis.flow import Outcome
@@ -48,8 +49,9 @@ class CandidateFacts:
     features: tuple[str, ...]
     method: str
     """The name of the method that proposed it."""
-    performance: Figure
-    """Accuracy in predicting the target, on rows that played no part in the choice."""
+    performance: Figure | None
+    """Accuracy in predicting the target, on rows that played no part in the choice; `None` where
+    ranks were not asked for, but of everything, the chosen one and those that came next."""
     kept: Figure
     """The share kept of what can be learnt about the target, on those rows."""
     told: Figure | None
@@ -57,12 +59,13 @@ class CandidateFacts:
     worth: tuple[float, float]
     """Kept and told on the rows used to choose; the page orders by the first less the caution
     times the second."""
-    pbi: Figure
-    """The increase of the strongest attacker's accuracy over the baseline; below 0 is safer."""
+    pbi: Figure | None
+    """The increase of the strongest attacker's accuracy over the baseline; below 0 is safer. `None`
+    as for `performance`."""
     size: int
     """The number of features; the fewest win among equal scores."""
     region: Region | None
-    """`None` for the baseline."""
+    """`None` for the baseline, and where it was not asked for."""
     values: Mapping[str, float] = field(default_factory=dict)
     """The value in each factor, by its key, on the rows used to choose. The page ranks these again
     when weights change; what it shows is `performance`, `pbi` and `size`."""
@@ -79,8 +82,9 @@ class CandidateFacts:
     baseline: bool
     """True for exactly one candidate: everything released."""
     ranked: bool = False
-    """Whether it is included in the ranks. One that is not is shown, with `fails`, but never wins;
-    its `ranks` are empty, its `score` and `place` 0."""
+    """Whether it is included in the ranks; none is where they were not asked for. One that is not
+    is shown, with `fails`, but never wins by them; its `ranks` are empty, its `score` and `place`
+    0."""
     fails: tuple[str, ...]
     """The hard limits that it breaks, each in a few words. It may be ranked (the baseline often
     is) but cannot be chosen. Empty: it can."""
@@ -165,32 +169,35 @@ def candidate_facts(outcome: Outcome) -> tuple[CandidateFacts, ...]:
     `values` are of the rows that chose, for ranks come from them; all else is as reported.
     """
     decision = outcome.decision
-    ranks, ranked = decision.ranks, list(decision.ranked)
-    values = {
-        name: np.array([row.value_for_choice(measure) for row in ranked], dtype=float)
-        for name, measure in decision.measures.items()
-    }
-    front = pareto_front(values, dict(ranks.factors))
-    places = {ranked[i]: place + 1 for place, i in enumerate(ranks.order)}
-    found = []
     apart = differences(
         [row.release for row in decision.scorecard.rows if not _is_end(row, outcome)]
     )
-    for row in decision.scorecard.rows:
-        at = ranked.index(row) if row in places else None
-        candidate = _candidate(outcome, row, apart.get(row.release.name, ""))
-        if at is not None:
-            candidate = replace(
-                candidate,
-                ranked=True,
-                values={name: float(column[at]) for name, column in values.items()},
-                ranks={name: int(r[at]) for name, r in ranks.ranks.items()},
-                score=float(ranks.scores[at]),
-                place=places[row],
-                on_front=bool(front[at]),
-            )
-        found.append(candidate)
-    return tuple(found)
+    standing = _standing(decision) if decision.is_ranked else {}
+    return tuple(
+        replace(_candidate(outcome, row, apart.get(row.release.name, "")), **standing.get(row, {}))
+        for row in decision.scorecard.rows
+    )
+
+
+def _standing(decision: Decision) -> dict[Row, dict[str, Any]]:
+    """How each ranked release stands by its ranks."""
+    ranks = decision.ranks
+    values = {name: np.array(column) for name, column in decision.ranking.scores.items()}
+    front = pareto_front(values, dict(ranks.factors))
+    places = {i: place + 1 for place, i in enumerate(ranks.order)}
+    number = {row.release.name: i for i, row in enumerate(decision.ranking.rows)}
+    return {
+        row: {
+            "ranked": True,
+            "values": {name: float(column[at]) for name, column in values.items()},
+            "ranks": {name: int(r[at]) for name, r in ranks.ranks.items()},
+            "score": float(ranks.scores[at]),
+            "place": places[at],
+            "on_front": bool(front[at]),
+        }
+        for row in decision.scorecard.rows
+        if (at := number.get(row.release.name)) is not None
+    }
 
 
 def _is_end(row: Row, outcome: Outcome) -> bool:
@@ -204,19 +211,23 @@ def _candidate(outcome: Outcome, row: Row, differs: str) -> CandidateFacts:
     is_baseline = row is decision.scorecard.baseline
     kept, told = row.figures["kept"], row.figures["told"]
     assert kept is not None
-    accuracy, increase = row.value("performance") or 0.0, row.value("pbi") or 0.0
-    gain = accuracy - (decision.scorecard.baseline.value("performance") or 0.0)
+    right = increase = None
+    where = None
+    if row in decision.shown:
+        right, increase = row.figures["performance"] or NOTHING, row.figures["pbi"] or NOTHING
+        gain = right.value - (decision.scorecard.baseline.value("performance") or 0.0)
+        where = None if is_baseline else region(gain, increase.value)
     return CandidateFacts(
         name=row.release.name,
         features=tuple(row.release.features),
         method=row.release.recipe.method,
-        performance=row.figures["performance"] or NOTHING,
+        performance=right,
         kept=kept.as_share(),
         told=told and told.as_share(),
         worth=(row.value_for_choice("kept") or 0.0, row.value_for_choice("told") or 0.0),
-        pbi=Figure(increase) if is_baseline else row.figures["pbi"] or NOTHING,
+        pbi=Figure(increase.value) if increase and is_baseline else increase,
         size=row.release.size,
-        region=None if is_baseline else region(gain, increase),
+        region=where,
         chosen=row is decision.chosen,
         baseline=is_baseline,
         fails=tuple(failure.short for failure in decision.failures.get(row.release.name, ())),

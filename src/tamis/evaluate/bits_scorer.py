@@ -19,6 +19,7 @@ from scipy import sparse
 
 from tamis.coarsen.learnt_forms import FinestCodes
 from tamis.coding import Coded, coded, dense, joined
+from tamis.errors import Progress
 from tamis.evaluate.bits import Floats, KeptTold, Mean
 from tamis.evaluate.figure import Figure
 from tamis.evaluate.readings import looked_up, most_telling
@@ -152,10 +153,10 @@ class BitsScorer:
             return None
         return {f: release.forms[f].key if f in release.forms else "" for f in release.features}
 
-    def compared(self, releases: Sequence[Release]) -> Compared:
+    def compared(self, releases: Sequence[Release], tell: Progress | None = None) -> Compared:
         """Kept and told of several releases; all features count for the scales."""
         tried = len(self.searching.fitted)
-        choosing = replace(self._measured(self.choosing, releases), tried=tried)
+        choosing = replace(self._measured(self.choosing, releases, tell), tried=tried)
         shown = choosing.teaches, choosing.tells
         reporting = replace(self._measured(self.reporting, releases), shown=shown)
         return Compared(choosing, reporting)
@@ -212,9 +213,15 @@ class BitsScorer:
         forms = self.forms(release) or {}
         return {self._number[f]: i for i, f in enumerate(release.features) if forms.get(f) == ""}
 
-    def _measured(self, among: SubsetBits, releases: Sequence[Release]) -> KeptTold:
+    def _measured(
+        self, among: SubsetBits, releases: Sequence[Release], tell: Progress | None = None
+    ) -> KeptTold:
         forms = [None if release.n_unlisted else self.forms(release) for release in releases]
-        gains = [self._gains(release, among) for release in releases]
+        gains = []
+        for done, release in enumerate(releases):
+            if tell is not None:
+                tell(f"measuring {release.name}", done, len(releases))
+            gains.append(self._gains(release, among))
         names = self.features
         for columns in dict.fromkeys((among.everything, *among.fitted)):
             fitted = {names[c]: "" for c in columns}

@@ -6,7 +6,7 @@ are reported from, which no choice is based on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -91,6 +91,39 @@ TAKEN: dict[str, Take] = {
 """How measures are taken; those without an entry compare all releases at once, see `Compared`."""
 
 
+COSTLY = ("performance", "auc", "f_measure", "pbi", "rule_accuracy", "rsd", "rld", "lost_rules")
+"""Measures for which models are trained or rules counted: a fifth of a second a release."""
+
+
+class Figures(Mapping[str, Figure | None]):
+    """The figures of one release on one part of the rows, each taken when it is first asked for.
+
+    A choice by kept and told, a report and a manifest ask for all figures of few releases alone.
+    """
+
+    def __init__(
+        self, names: Sequence[str], findings: Findings, bits: Mapping[str, Figure | None]
+    ) -> None:
+        self._names, self._findings, self._found = names, findings, dict(bits)
+
+    def renewed(self, bits: Mapping[str, Figure | None]) -> Figures:
+        """The same with other bits; what was taken stays."""
+        return Figures(self._names, self._findings, {**self._found, **bits})
+
+    def __getitem__(self, name: str) -> Figure | None:
+        if name not in self._names:
+            raise KeyError(name)
+        if name not in self._found:
+            self._found[name] = TAKEN[name](self._findings)
+        return self._found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
 @dataclass(frozen=True, eq=False)
 class Row:
     """One release and its figures by the name of the measure.
@@ -98,15 +131,15 @@ class Row:
     Attributes
     ----------
     assessment : Assessment
-    figures : dict of measure to Figure
+    figures : mapping of measure to Figure
         On the reporting rows: what is printed and published.
-    for_choice : dict of measure to Figure
+    for_choice : mapping of measure to Figure
         On the choosing rows: used for limits, ranks and the choice, and nothing else.
     """
 
     assessment: Assessment
-    figures: dict[str, Figure | None]
-    for_choice: dict[str, Figure | None]
+    figures: Mapping[str, Figure | None]
+    for_choice: Mapping[str, Figure | None]
 
     @property
     def release(self) -> Release:
@@ -128,18 +161,19 @@ class Row:
         figure = self.for_choice[measure]
         return None if figure is None else figure.value
 
-    def to_dict(self) -> dict[str, Any]:
-        """All figures as plain values."""
+    def to_dict(self, without: Collection[str] = ()) -> dict[str, Any]:
+        """All figures as plain values; those of some measures may be left out, as `None`."""
         return {
             "name": self.release.name,
             "features": list(self.release.features),
-            "figures": _plain(self.figures),
-            "figures_for_choice": _plain(self.for_choice),
+            "figures": _plain(self.figures, without),
+            "figures_for_choice": _plain(self.for_choice, without),
         }
 
 
-def _plain(figures: dict[str, Figure | None]) -> dict[str, Any]:
-    return {name: f and f.to_dict() for name, f in figures.items()}
+def _plain(figures: Mapping[str, Figure | None], without: Collection[str]) -> dict[str, Any]:
+    taken = {name: None if name in without else figures[name] for name in figures}
+    return {name: f and f.to_dict() for name, f in taken.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,8 +255,7 @@ class Scorecard:
         rows = []
         for number, row in enumerate(self.every):
             again = compared.figures(number, "reporting")
-            found = {name: again.get(name, figure) for name, figure in row.figures.items()}
-            rows.append(replace(row, figures=found))
+            rows.append(replace(row, figures=_renewed(row.figures, again)))
         return replace(
             self,
             baseline=rows[0],
@@ -231,17 +264,37 @@ class Scorecard:
             compared=compared,
         )
 
+    def with_guesses(self, rows: Iterable[Row]) -> Scorecard:
+        """The same where the attackers were tried on some releases: told is what they read, too."""
+        found = {self.number(row): _guessed(row) for row in rows}
+        return self.with_readings({n: read for n, read in found.items() if read is not None})
+
     def number(self, row: Row) -> int:
         """The place of a release in `compared`."""
         return self.every.index(row)
 
-    def to_dict(self) -> dict[str, Any]:
-        """All figures as plain values, under stable names."""
+    def to_dict(
+        self, shown: Collection[Row] | None = None, asked: Collection[str] = ()
+    ) -> dict[str, Any]:
+        """All figures as plain values, under stable names.
+
+        Parameters
+        ----------
+        shown : collection of Row, optional
+            Releases to take every figure of, besides everything and nothing. Of the others those
+            that take long (`COSTLY`) are `None`. Without it all are taken.
+        asked : collection of str
+            Measures to take of every release all the same.
+        """
+        skipped = [name for name in COSTLY if name not in asked]
         return {
             "measures": [{"name": m.name, "better": m.better} for m in self.measures],
             "baseline": self.baseline.to_dict(),
             "floor": self.floor.to_dict(),
-            "releases": [row.to_dict() for row in self.candidates],
+            "releases": [
+                row.to_dict(() if shown is None or row in shown else skipped)
+                for row in self.candidates
+            ],
         }
 
 
@@ -264,36 +317,43 @@ def scorecard(
     measures: tuple[MeasureRecord, ...] = tuple(MEASURES.values()),
     tell: Progress | None = None,
 ) -> Scorecard:
-    """Measure everything, nothing and some releases on rows that no search has seen."""
+    """Measure everything, nothing and some releases on rows that no search has seen.
+
+    What is kept and told is measured now, all else when it is asked for.
+    """
     every = [baseline, floor, *releases]
     if tell is not None:
         tell("measuring what is kept and told", 0, len(every))
-    compared = evaluator.yardstick.compared(every)
+    compared = evaluator.yardstick.compared(every, tell)
+    names = [measure.name for measure in measures]
     rows = []
-    for done, release in enumerate(every):
-        if tell is not None:
-            tell(f"measuring {release.name}", done, len(every))
+    for number, release in enumerate(every):
         assessment = evaluator.assess(release)
         reported, for_choice = (
-            _figures(measures, findings, compared.figures(done, findings.part))
+            Figures(names, findings, compared.figures(number, findings.part))
             for findings in (assessment.reporting, assessment.choosing)
         )
         rows.append(Row(assessment, reported, for_choice))
-    card = Scorecard(rows[0], rows[1], tuple(rows[2:]), measures, compared)
-    return card.with_readings(
-        {number: read for number, row in enumerate(rows) if (read := _guessed(row)) is not None}
-    )
+    return Scorecard(rows[0], rows[1], tuple(rows[2:]), measures, compared)
+
+
+def _renewed(
+    figures: Mapping[str, Figure | None], bits: Mapping[str, Figure | None]
+) -> Mapping[str, Figure | None]:
+    if isinstance(figures, Figures):
+        return figures.renewed(bits)
+    return {name: bits.get(name, figure) for name, figure in figures.items()}
 
 
 def _guessed(row: Row) -> Gains | None:
-    """What is read from the guesses of the attackers that were tried on a release.
+    """What is read from the guesses of the attackers, who are tried on a release for it.
 
     As far as they were right on the rows to choose by, on the rows to report.
     """
     assessment, evaluator = row.assessment, row.assessment.evaluator
     bits, split = evaluator.yardstick.reporting, evaluator.split
     secret, target = bits.secret, bits.target
-    if secret is None or row.release.is_drawn or "guesses" not in vars(assessment):
+    if secret is None or row.release.is_drawn:
         return None
     ask = bits.parts.report
     learnt, asked = (np.searchsorted(split.held, rows) for rows in (split.choosing, ask))
@@ -312,13 +372,6 @@ def _guessed(row: Row) -> Gains | None:
                 )
             )
     return most_telling(found[0], found[1:], people)
-
-
-def _figures(
-    measures: tuple[MeasureRecord, ...], findings: Findings, bits: Mapping[str, Figure | None]
-) -> dict[str, Figure | None]:
-    names = (measure.name for measure in measures)
-    return {name: TAKEN[name](findings) if name in TAKEN else bits[name] for name in names}
 
 
 _WIDTH, _HEIGHT = 500.0, 420.0

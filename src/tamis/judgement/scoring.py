@@ -117,6 +117,7 @@ class Judges:
                 drawn[each.name] = _learnt_from(each, self.asked, sample)
         try:
             card = scorecard(evaluator, *ends, [*fit, *self.proposed], tell=tell)
+            card = card.with_guesses(card.every)
             return _tell_by_themselves(card, evaluator, drawn), why
         except InputError as error:
             return None, why | dict.fromkeys((release.name for release in fit), str(error))

@@ -361,7 +361,9 @@ def write_private(private: Path, outcome: Outcome, summary: Analysis, how: dict[
     """The holder's part: the full report, all that was found, and the recipe; for nobody else."""
     (private / REPORT).write_text(render(summary, "holder"), encoding="utf-8")
     write_json(private / "summary.json", summary.to_dict("holder"))
-    write_json(private / "scorecard.json", outcome.decision.scorecard.to_dict())
+    decision = outcome.decision
+    asked = {limit.measure for limit in outcome.settings.limits}
+    write_json(private / "scorecard.json", decision.scorecard.to_dict(decision.shown, asked))
     found = dossier_of(summary)
     (private / DOSSIER).write_text(render_dossier(found), encoding="utf-8")
     write_json(private / "dossier.json", as_plain(found))

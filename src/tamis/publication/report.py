@@ -319,15 +319,15 @@ def _in_candidates(summary: Analysis) -> Iterator[str]:
         count = sum(getattr(c, mark) for c in candidates)
         if count != 1:
             yield f"it needs exactly one {what}, got {count}"
-    if any(c.chosen and (c.fails or not c.ranked) for c in candidates):
+    ranked = [c for c in candidates if c.ranked]
+    if any(c.chosen and (c.fails or (ranked and not c.ranked)) for c in candidates):
         yield "the chosen release breaks a limit or is not ranked"
     names = [c.name for c in candidates]
     if twice := sorted(name for name, times in Counter(names).items() if times > 1):
         yield f"two candidates have the name {listed(twice)}"
-    ranked = [c for c in candidates if c.ranked]
     if lacking := sorted({key for c in ranked for key in keys if key not in c.values}):
         yield f"a ranked candidate lacks a value for {listed(lacking)}"
-    if not any(f.weight > 0 for f in summary.factors):
+    if ranked and not any(f.weight > 0 for f in summary.factors):
         yield "no factor has a weight above 0"
 
 

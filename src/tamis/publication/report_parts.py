@@ -55,9 +55,12 @@ def usefulness(summary: Analysis) -> SuccessRates | None:
             return SuccessRates(measure.released, measure.original, measure.floor)
     if summary.budget is not None:
         return None
-    chosen = next(c.performance.value for c in summary.candidates if c.chosen)
-    whole = next((c.performance.value for c in summary.candidates if c.baseline), None)
-    return SuccessRates(chosen, whole, summary.limits.guessing_performance)
+    chosen = next((c.performance for c in summary.candidates if c.chosen), None)
+    whole = next((c.performance for c in summary.candidates if c.baseline), None)
+    if chosen is None:
+        return None
+    original = None if whole is None else whole.value
+    return SuccessRates(chosen.value, original, summary.limits.guessing_performance)
 
 
 def unit_of_shares(summary: Analysis) -> Unit:

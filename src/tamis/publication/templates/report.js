@@ -148,7 +148,7 @@ function start() {
   document.querySelectorAll(".climb").forEach(startRungs);
   document.querySelectorAll(".finder").forEach((finder) => startFinder(finder, data.stories));
   openForPrint();
-  return { ...startRanks(part, say, data), caution };
+  return { ...(data.factors.length ? startRanks(part, say, data) : {}), caution };
 }
 
 // For those who want to check the sums in the console.
