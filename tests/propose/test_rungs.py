@@ -147,8 +147,8 @@ def test_a_rung_is_scored_as_the_column_that_it_releases(bits):
 
 def test_who_has_a_finer_form_tells_at_least_as_much(bits):
     _, rungs, _ = bits
-    assert rungs.makes((0,)).tolist() == [True, False, True, True, False, True]
-    assert rungs.makes((2,)).tolist() == [False, False, True, True, False, False]
+    assert rungs.implies((0,)).tolist() == [True, False, True, True, False, True]
+    assert rungs.implies((2,)).tolist() == [False, False, True, True, False, False]
     found = rungs.measured([(0,), (2,), (3,), (2, 4), (3, 4)])
     assert found.told[0] >= max(found.told[1], found.told[2])
     assert found.kept[3] >= max(found.kept[4], found.kept[1])

@@ -504,20 +504,20 @@ class SubsetBits:
         everything = self.everything
         order = list(dict.fromkeys([*sets, everything, *self.fitted]))
         pairs = [self.gains(columns) for columns in order]
-        makes = np.stack([self.makes(columns) for columns in order])
+        implied = np.stack([self.implies(columns) for columns in order])
         at = order.index(everything)
         if self.whole is not None:
             at = len(order)
             pairs.append(self.whole)
-            makes = np.pad(makes, ((0, 1), (0, 1)))
-            makes[at] = True
+            implied = np.pad(implied, ((0, 1), (0, 1)))
+            implied[at] = True
         for columns in order:
             if columns not in self.means:
                 self.means[columns] = _averaged(self.fitted[columns], self._whose)
         means = [self.means[columns] for columns in order]
         means += [_averaged(self.whole, self._whose)] if self.whole is not None else []
         useful, telling = zip(*means)
-        return replace(self.kept_told(pairs, parts_of(makes), at), means=(useful, telling))
+        return replace(self.kept_told(pairs, parts_of(implied), at), means=(useful, telling))
 
     def kept_told(
         self, pairs: Sequence[Gains], within: NDArray[np.bool_], everything: int
@@ -539,7 +539,7 @@ class SubsetBits:
         """The person of each asked row."""
         return self.people[self.parts.asked]
 
-    def makes(self, columns: Columns) -> NDArray[np.bool_]:
+    def implies(self, columns: Columns) -> NDArray[np.bool_]:
         """Which columns can be made of a set: its own."""
         return np.isin(np.arange(len(self)), columns)
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 CODES = 32
 """As in `coded_table`, written again: Numba's cache sees no change in another file."""
-ROUNDING = 1e-12
+CURVATURE_ERROR = 1e-12
 """What sums of curvatures may be off by, for each row."""
 
 
@@ -69,7 +69,7 @@ def promised_by_ones(
     both = np.stack([ones, np.hstack([residual, curvature]).sum(axis=0) - ones])
     slope, bend = both[:, :, :classes], both[:, :, classes:]
     # Sums of zeros by differences are zeros but for rounding.
-    used = bend > ROUNDING * len(label)
+    used = bend > CURVATURE_ERROR * len(label)
     tests = np.where(used, slope**2 / np.maximum(bend, 0.25) - 1.0, 0.0)
     found = tests.sum(axis=(0, 2)) + classes * used.any(axis=(0, 2))
     return np.asarray(bits_of(found, len(label), classes))

@@ -55,7 +55,7 @@ class Rung:
             return self.form.applied(column)
         return column if self.level is None else self.level
 
-    def makes(self, other: Rung) -> bool:
+    def implies(self, other: Rung) -> bool:
         """Whether who has this rung can work out the other."""
         if self.column != other.column:
             return False
@@ -116,7 +116,7 @@ class RungBits(SubsetBits):
             ),
             rungs=rungs,
             tables=tuple(_before_last(t, new) for t, new in zip(self.tables, rounds)),
-            made=np.array([[one.makes(other) for other in rungs] for one in rungs]),
+            made=np.array([[one.implies(other) for other in rungs] for one in rungs]),
             fitted=dict(self.fitted),
             means=dict(self.means),
         )
@@ -131,7 +131,7 @@ class RungBits(SubsetBits):
         """All columns as they are."""
         return tuple(range(self.columns))
 
-    def makes(self, columns: Columns) -> NDArray[np.bool_]:
+    def implies(self, columns: Columns) -> NDArray[np.bool_]:
         """Which rungs can be worked out from a set: also all coarser ones."""
         return np.asarray(self.made[list(columns)].any(axis=0))
 

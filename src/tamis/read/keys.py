@@ -30,7 +30,7 @@ NEARLY_TEXTS = 0.9
 """The same for text, which is less likely than measured numbers to differ by chance."""
 STEADY = 0.9
 """The share of equal steps at which numbers count as a sequence, even if it restarts."""
-ROUNDING = 1e-6
+STEP_ERROR = 1e-6
 """How far equal steps may differ, relatively."""
 FEW_EACH = 0.2
 """The least distinct values per row of a column that may number rows, repeats included."""
@@ -419,7 +419,7 @@ def _is_counted(present: pl.Series) -> bool:
     middle = steps.median()  # a step that most are equal to
     if middle in (0, None):
         return False
-    same = (steps / middle - 1).abs() <= ROUNDING  # a row number may have been divided
+    same = (steps / middle - 1).abs() <= STEP_ERROR  # a row number may have been divided
     return bool(same.sum() >= STEADY * steps.len())
 
 

@@ -15,6 +15,7 @@ import polars as pl
 from tamis.catalogue.methods import RECORDED
 from tamis.errors import CannotMeet, InputError, listed, plural
 from tamis.notebook import in_short
+from tamis.rounding import ROUNDING
 from tamis.rows import EngineName, EngineOptions, chosen_engine, other_engine, running
 from tamis.rows.memory_only import unverified_by_engines
 from tamis.stated import sentence
@@ -52,7 +53,6 @@ from tamis.verification.written_rows import (
     stated_columns,
 )
 
-ROUNDING = 1e-9
 MOST_EPSILON = 500.0
 """Beyond this the promised factor means nothing: any table would satisfy it."""
 PRESENCE = "delta-presence"

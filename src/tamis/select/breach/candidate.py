@@ -111,12 +111,12 @@ def region(gain: float, pbi: float) -> Region:
     >>> region(0.0, 0.0), region(-0.01, -0.02), region(0.01, 0.02), region(-0.01, 0.02)
     ('IV', 'III', 'II', 'I')
     """
-    if pbi > ROUNDING:
-        return "II" if gain >= -ROUNDING else "I"
-    return "IV" if gain >= -ROUNDING else "III"
+    if pbi > EQUAL_MEANS:
+        return "II" if gain >= -EQUAL_MEANS else "I"
+    return "IV" if gain >= -EQUAL_MEANS else "III"
 
 
-ROUNDING = 1e-12
+EQUAL_MEANS = 1e-12
 """Means over folds that differ by no more than this are equal."""
 
 

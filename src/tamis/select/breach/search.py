@@ -21,7 +21,7 @@ from tamis.errors import plural
 from tamis.learn.subset_scores import FoldScores
 from tamis.rank.evaluation import Direction, front, goodness, levels, ordered, ranked, weighted
 from tamis.risk.breach import Guess
-from tamis.select.breach.candidate import BASELINE, ROUNDING, Candidate
+from tamis.select.breach.candidate import BASELINE, EQUAL_MEANS, Candidate
 from tamis.select.breach.trials import Trials
 
 Subset = tuple[str, ...]
@@ -154,7 +154,7 @@ def _records(trials: Trials, origin: str, start: Subset) -> list[Subset]:
                 continue
             heappush(open_sets, (-performance, len(seen), near))
             seen.add(near)
-            if performance > best + ROUNDING:
+            if performance > best + EQUAL_MEANS:
                 best, stale = performance, 0
                 found.append(near)
     return found

@@ -25,7 +25,7 @@ from tamis.learn.weka_folds import WEKA_SEED, WekaFolds
 from tamis.rank.evaluation import WEIGHTS, Evaluation, Weights, evaluation, read_weights
 from tamis.risk.breach import Attack, Attackers, named_attackers, warn_of_floor
 from tamis.risk.cut import CutRule
-from tamis.select.breach.candidate import BASELINE, ROUNDING, Candidate
+from tamis.select.breach.candidate import BASELINE, EQUAL_MEANS, Candidate
 from tamis.select.breach.search import FACTORS, backward, best_first, exhaustive, forward, walk
 from tamis.select.breach.trials import CodedInput, Trials, open_table
 
@@ -315,7 +315,7 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _choose(self, found: list[Candidate]) -> None:
         self.evaluation_ = rate_candidates(found, self._weights())
-        limit = np.inf if self.alpha_ is None else self.alpha_ + ROUNDING
+        limit = np.inf if self.alpha_ is None else self.alpha_ + EQUAL_MEANS
         self.candidates_ = tuple(
             replace(
                 candidate,

@@ -22,7 +22,7 @@ from tamis.learn.subset_scores import FoldScores, SubsetScores
 from tamis.rank.evaluation import levels
 from tamis.risk.breach import Attack, Guess
 from tamis.risk.cut import CutRule, SensitiveCut, cut_sensitive
-from tamis.select.breach.candidate import ROUNDING, Candidate, region
+from tamis.select.breach.candidate import EQUAL_MEANS, Candidate, region
 from tamis.table import bare
 
 Labels = NDArray[Any]
@@ -147,19 +147,19 @@ class Trials:
 
     def worthy(self, fold_scores: Sequence[float] | NDArray[np.float64]) -> bool:
         """No worse than the baseline, or not significantly so (equation 2)."""
-        if np.mean(fold_scores) >= self.all.mean - ROUNDING:
+        if np.mean(fold_scores) >= self.all.mean - EQUAL_MEANS:
             return True
         return self.p_value(fold_scores) >= self.level
 
     def all_worthy(self, scores: NDArray[np.float64]) -> NDArray[np.bool_]:
         """`worthy` of many sets of features, one a row."""
-        found = np.asarray(scores.mean(axis=1) >= self.all.mean - ROUNDING)
+        found = np.asarray(scores.mean(axis=1) >= self.all.mean - EQUAL_MEANS)
         found[~found] = fold_p_values(scores[~found], self.all.scores, self.folds) >= self.level
         return found
 
     def safe(self, pbi: float) -> bool:
         """Within the limit of the search."""
-        return self.limit is None or pbi <= self.limit + ROUNDING
+        return self.limit is None or pbi <= self.limit + EQUAL_MEANS
 
     def keeps(self, features: Iterable[str]) -> bool:
         """Whether a set of features meets both constraints; the breach only if needed."""
