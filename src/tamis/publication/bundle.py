@@ -254,7 +254,7 @@ def _write(
         content["diversity"] = stated_of_groups
     if outcome.engine is not None:
         content["engine"] = dict(outcome.engine)
-    how = {**written.for_recipe, **written.state_presence(content)}
+    how = {**written.state_presence(content), **written.for_recipe}
     summary = summarise(outcome, analysis, content, origin, private_only)
     write_shared(draft, content, summary)
     how = recipe(outcome, draft, origin, date, written.of_secrets) | how
