@@ -8,6 +8,7 @@ can be opened from the file system, search included.
 from __future__ import annotations
 
 import inspect
+import json
 import re
 import shutil
 import subprocess
@@ -57,6 +58,11 @@ if (location.protocol === "file:") window.Worker = class {
 """
 
 
+SCHEMAS = ROOT / "src" / "tamis" / "schemas"
+SCHEMA_WORDS = """\
+What programs can rely on in a manifest and in what commands print with `--json`, as JSON Schema
+2020-12. The files are in the package as well, in `tamis/schemas/`. Fields may be added.
+"""
 OPTIONS_WORDS = """\
 In a file given with `--config`, an option has the same name with `_` for `-`, such as
 `max_told = 0.1`; lists are written as `["a", "b"]`. Flags override the file. A name in brackets is
@@ -87,6 +93,8 @@ def main() -> None:
     (PAGES / "reference" / "python.md").write_text(names(), encoding="utf-8")
     (PAGES / "reference" / "python").mkdir()
     write_objects(PAGES / "reference" / "python")
+    shutil.copytree(SCHEMAS, PAGES / "reference" / "schemas")
+    (PAGES / "reference" / "schemas.md").write_text(schemas(), encoding="utf-8")
     (PAGES / "pictures").mkdir()
     draw(PAGES / "pictures")
     for file in PAGES.rglob("*.md"):
@@ -122,6 +130,15 @@ def commands() -> str:
             assert command is not None
             parts += _described(command, click.Context(command, info_name=name, parent=top))
     return "\n".join(parts)
+
+
+def schemas() -> str:
+    """A page with a link to each JSON Schema, as it is in the package."""
+    lines = []
+    for file in sorted(SCHEMAS.glob("*.json")):
+        said = json.loads(file.read_text(encoding="utf-8"))
+        lines.append(f"- [{said['title']}](schemas/{file.name}): {said['description']}")
+    return "\n".join(["# JSON Schemas\n", SCHEMA_WORDS, *lines]) + "\n"
 
 
 def _described(command: click.Command, context: click.Context) -> list[str]:

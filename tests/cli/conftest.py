@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import signal
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -28,9 +31,30 @@ def quick_look() -> Iterator[None]:
 def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., Result]:
     def call(*args: object) -> Result:
         code = _run([str(arg) for arg in args])
-        return Result(code, *capsys.readouterr())
+        found = Result(code, *capsys.readouterr())
+        if "--json" in args and found.out:
+            check_document(args, found.out)
+        return found
 
     return call
+
+
+def check_document(args: Sequence[object], text: str) -> None:
+    """Whatever a command prints as JSON in a test is as its schema says."""
+    name = str(args[0])
+    if name == "select":
+        by_breach = "candidates" in json.loads(text)
+        name = "select-breach" if by_breach else "select-containment"
+    validator(name).validate(json.loads(text))
+
+
+@cache
+def validator(name: str) -> Any:
+    from jsonschema import Draft202012Validator
+
+    schema = json.loads(files("tamis").joinpath("schemas", f"{name}.json").read_text("utf-8"))
+    Draft202012Validator.check_schema(schema)
+    return Draft202012Validator(schema)
 
 
 @pytest.fixture
