@@ -88,3 +88,21 @@ def test_a_wrong_attacker_is_refused_without_a_traceback(run, table, named, tmp_
         assert code == 2
         assert words in err
         assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("coarsen",),
+        ("perturb", "--method", "microaggregate", "-o", "out.csv"),
+        ("select", "containment"),
+        ("select", "--by", "containment"),
+    ],
+)
+def test_what_keeps_k_against_one_alone_refuses_several(run, table, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tamis.toml").write_text(FILE)
+    code, _, err = run(*command, table, "--config", tmp_path / "tamis.toml")
+    assert code == 2
+    assert "keeps what is required for one attacker, not for each [[attacker]]" in err
+    assert not (tmp_path / "out.csv").exists()

@@ -386,7 +386,21 @@ def _load_config(ctx: click.Context, param: click.Parameter, value: str | None) 
 
         given["ladders"] = ladder_tables(value, given["ladders"])
     own = _visible_and_hidden(ctx.command)
+    _refuse_attackers(value, given, str(ctx.command.name))
     ctx.default_map = {**(ctx.default_map or {}), **named_once(value, given, own)}
+
+
+_AGAINST_ONE = ("select", "containment", "coarsen", "perturb")
+"""Commands that make a table which keeps what is required for one attacker."""
+
+
+def _refuse_attackers(file: str, given: Mapping[str, Any], command: str) -> None:
+    """Refuse the attackers of a file where what is made would not be kept from each of them."""
+    if "attacker" in given and command in _AGAINST_ONE:
+        raise InputError(
+            f"{file}: tamis {command} keeps what is required for one attacker, not for each "
+            "[[attacker]]; use tamis release, or a file without them, with --quasi and --k"
+        )
 
 
 def _visible_and_hidden(command: click.Command) -> list[Option]:
