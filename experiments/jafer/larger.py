@@ -32,8 +32,9 @@ _LONG = (
 )
 _COUNT = "Ranks grow with the number of candidates: {ours} here, 20 in the paper"
 _DROPPED = (
-    "A digit seems to be dropped: ranks of 20, 1 and 16 give 16.15, and no ranks of 20 candidates "
-    "give 16.5. With that, and the last two scores swapped, all five fit"
+    "A digit seems to be dropped: of 20 candidates, ranks of 20, 1 and 16 give the 15.4 that is "
+    "printed for this subset above, and here 16.15; none give 15.4 and 16.5. With that, and the "
+    "last two scores swapped, all five fit"
 )
 _SWAPPED = "Erratum: 15.75 cannot come from (.1, .8, .1); the last two scores fit only if swapped"
 _DIABETES = (

@@ -1,8 +1,16 @@
-"""Grids of what was tried, on made results."""
+"""Leads: grids of what was tried, on made results, and those that arithmetic decides."""
 
+from itertools import product
+from operator import mul
+
+import numpy as np
 import polars as pl
+import pytest
+from scipy import stats
 
 from experiments.fletcher.partition import BUDGETS, _cells
+from experiments.fletcher.printed import pairs
+from experiments.jafer.printed import TABLE_7
 from experiments.zhang.beyond import kernel_grid, lead_grid
 from experiments.zhang.printed import ADULT, CM, FULL, HAMDIST, MAXIMAL, SIZES
 
@@ -30,3 +38,37 @@ def test_words_about_curves_become_cells():
     assert found["Rule Accuracy"].ours == "0.70"
     assert found["Prediction Accuracy"].ours == "0.50, 0.90"
     assert found["RSD"].verdict == "equal"
+
+
+def ranks_of_20(row, score=None):
+    """The ranks of 20 candidates that give a score of Table 7 by the weights of its row."""
+    weights, _, printed = TABLE_7[row]
+    shares, hundredfold = [round(100 * w) for w in weights], round(100 * float(score or printed))
+    every = product(range(1, 21), repeat=3)
+    return {r for r in every if sum(map(mul, shares, r)) == hundredfold}
+
+
+def test_a_dropped_digit_and_two_swapped_scores_make_table_7_fit():
+    assert TABLE_7[0][1] == TABLE_7[1][1]
+    assert ranks_of_20(0) & ranks_of_20(1) == set()
+    assert ranks_of_20(0) & ranks_of_20(1, "16.15") == {(20, 1, 16), (18, 4, 19)}
+    assert TABLE_7[3][1] == TABLE_7[4][1]
+    assert ranks_of_20(4) == set()
+    swapped = ranks_of_20(3, TABLE_7[4][2]) & ranks_of_20(4, TABLE_7[3][2])
+    assert swapped == {(1, 20, 6)}
+    assert (1, 20, 17) in ranks_of_20(2)
+
+
+@pytest.mark.parametrize(("noise", "expected"), [("UN", (111, 136)), ("GN", (121, 130))])
+def test_how_many_observations_the_printed_correlations_leave(noise, expected):
+    n = np.arange(3, 1000)
+    fits = np.full(len(n), fill_value=True)
+    for r, p in pairs(noise).values():
+        low, high = ((abs(float(r)) + side * 0.005) for side in (-1, 1))
+        fits &= two_sided(high, n) <= float(p) + 0.005
+        fits &= two_sided(low, n) >= float(p) - 0.005
+    assert (n[fits].min(), n[fits].max()) == expected
+
+
+def two_sided(r, n):
+    return 2 * stats.t.sf(r * np.sqrt((n - 2) / (1 - r**2)), n - 2)
