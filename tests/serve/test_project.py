@@ -35,7 +35,7 @@ listed = st.lists(names, min_size=1, max_size=3, unique=True)
 options = st.fixed_dictionaries(
     {"target": names},
     optional={
-        "sensitive": names,
+        "sensitive": listed,
         "quasi": listed,
         "identifier": listed,
         "row_is_person": st.just(True),
@@ -73,7 +73,7 @@ def said(**roles: str) -> dict[str, str]:
         ({"x": "feature"}, {"quasi": ["age"]}),
         ({"code": "feature"}, {"quasi": ["age", "x"], "feature": ["code"]}),
         ({"code": "quasi"}, {"quasi": ["code", "age", "x"]}),
-        ({"x": "sensitive"}, {"sensitive": "x"}),
+        ({"x": "sensitive"}, {"sensitive": ["x"]}),
     ],
 )
 def test_roles_become_options(project: Project, roles: dict[str, str], options: dict[str, Any]):

@@ -217,7 +217,7 @@ class Project:
         keys = set(self.keys)
         given = {
             "target": next(iter(of["target"]), None),
-            "sensitive": next(iter(of["sensitive"]), None),
+            "sensitive": of["sensitive"],
             "quasi": of["quasi"] if set(of["feature"]) | (set(of["quasi"]) & keys) else [],
             "identifier": of["identifier"],
             "person": [self.person] if self.person else [],
