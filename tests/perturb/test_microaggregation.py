@@ -112,6 +112,27 @@ def test_categories_take_the_most_frequent_value_and_missing_is_one() -> None:
     assert found.to_list() == [None] * 3 + ["judge"] * 3
 
 
+def test_a_tie_falls_to_the_value_that_is_commonest_in_the_whole_table() -> None:
+    jobs = pl.Series("job", ["king", "cook", "king", None, "cook", None, "judge", "abbot"])
+    found = middle(jobs, np.array([0, 0, 1, 1, 2, 2, 3, 3]))
+    # Of king, cook and none, two each, and of judge and abbot: whichever lies first.
+    assert found.to_list() == ["king"] * 4 + ["cook"] * 2 + ["judge"] * 2
+    more = pl.concat([jobs, pl.Series("job", ["cook", None, None, "abbot"])])
+    found = middle(more, np.array([0, 0, 1, 1, 2, 2, 3, 3, 4, 5, 6, 7]))
+    common = ["cook", "cook", None, None, None, None, "abbot", "abbot"]
+    assert found.to_list()[:8] == common
+
+
+@given(st.randoms())
+def test_a_value_of_one_row_is_given_to_nobody_where_it_ties(random) -> None:
+    rows = [(1, "cook"), (1, "ZZking"), (2, "cook"), (2, "judge"), (3, "judge"), (3, "cook")]
+    random.shuffle(rows)
+    frame = pl.DataFrame(rows, schema=["age", "job"], orient="row")
+    groups = frame["age"].to_numpy() - 1
+    found = dict(zip(groups.tolist(), middle(frame["job"], groups)))
+    assert found == {0: "cook", 1: "cook", 2: "cook"}
+
+
 def test_a_number_that_most_of_a_group_lack_is_lacking_in_all() -> None:
     found = middle(pl.Series("x", [1, None, None, 4, None, 6]), np.array([0, 0, 0, 1, 1, 1]))
     assert found.to_list() == [None] * 3 + [5.0] * 3

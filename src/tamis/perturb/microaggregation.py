@@ -24,9 +24,9 @@ class Microaggregation(BaseEstimator):  # type: ignore[misc]
     """Replace each value by the middle of a group of at least k similar rows.
 
     All columns are grouped together, by MDAV: numbers and dates become the mean of their group,
-    categories its most frequent value. So each row is the same as at least k - 1 others in the
-    columns that were altered. Where people in a `Table` have several rows, each group has rows of
-    at least k people.
+    categories its most frequent value (of equals, the commonest in the whole table). So each row is
+    the same as at least k - 1 others in the columns that were altered. Where people in a `Table`
+    have several rows, each group has rows of at least k people.
 
     Parameters
     ----------
@@ -177,10 +177,16 @@ def middle(column: pl.Series, groups: Groups) -> pl.Series:
 
 
 def _commonest(column: pl.Series, groups: Groups) -> pl.Series:
-    """The most frequent value of each group; of equals, the one that comes first."""
+    """The most frequent value of each group; of equals, the commonest of all, then the first.
+
+    A tie must not give all of a group a value that hardly anybody has.
+    """
     cells = pl.DataFrame({"group": groups, "value": bare(column), "row": np.arange(len(groups))})
     counts = cells.group_by("group", "value").agg(pl.len().alias("rows"), pl.col("row").min())
-    first = counts.sort(["rows", "row"], descending=[True, False]).unique("group", keep="first")
+    ranked = counts.with_columns(everywhere=pl.col("rows").sum().over("value")).sort(
+        ["rows", "everywhere", "row"], descending=[True, True, False]
+    )
+    first = ranked.unique("group", keep="first")
     order = cells.join(first, on="group", how="left", maintain_order="left")
     return order["value_right"].alias(column.name)
 
