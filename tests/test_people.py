@@ -59,3 +59,15 @@ def test_people_are_taken_as_they_are():
         People.named("ab", 2)
     with pytest.raises(InputError, match="missing or mixed values"):
         People.named(["ann", None], 2)
+
+
+def test_of_no_rows_there_is_no_number():
+    nobody = People.of([0, 0, 1])[:0]
+    assert (nobody.radix, nobody.count, len(nobody)) == (0, 0, 0)
+    assert People.of_rows(0).radix == 0
+    assert nobody.worst(np.array([], int)).tolist() == []
+
+
+def test_who_has_none_of_the_rows_taken_has_zero_where_all_are_above():
+    some = People.of([0, 0, 1, 2])[np.array([3, 0])]
+    assert some.worst(np.array([3.0, 5.0])).tolist() == [5.0, 0.0, 3.0]

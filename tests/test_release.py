@@ -36,3 +36,15 @@ def test_no_features_at_all_still_have_rows():
 def test_a_release_with_more_than_features_and_target_is_refused():
     with pytest.raises(InputError, match="only features and the target"):
         Release("x", Table(FRAME, ROLES), Recipe("hand"))
+
+
+def test_a_release_stands_for_its_own_columns_unless_it_is_told_of_more():
+    release = released(Table(FRAME, ROLES), ["age", "*"], "x", Recipe("hand"))
+    assert (release.size, release.n_unlisted) == (2, 0)
+    assert release.standing_for(7).size == 9
+
+
+def test_a_name_is_shown_whole_up_to_seventy_characters():
+    for length, shown in ((70, "n" * 70), (71, "n" * 69 + "…")):
+        release = released(Table(FRAME, ROLES), ["age"], "n" * length, Recipe("hand"))
+        assert f"'{shown}'" in repr(release)

@@ -14,7 +14,13 @@ from tamis.errors import InputError, TamisWarning
 from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.cv import Folds, fold_interval
 from tamis.learn.subset_scores import SubsetScores
-from tamis.risk.breach import Attack, bayes_accuracy, breach_increase, named_attackers
+from tamis.risk.breach import (
+    Attack,
+    bayes_accuracy,
+    breach_increase,
+    named_attackers,
+    warn_of_floor,
+)
 from tamis.risk.cut import cut_into_quarters, cut_sensitive, mdl_cuts
 from tamis.table import Roles, Table
 
@@ -58,8 +64,24 @@ def test_the_audit_guesses_as_naive_bayes_does_in_a_breach(patients):
 
 def test_the_audit_says_so_where_nothing_is_guessed():
     frame = pl.DataFrame({"x": [0.0, 0.0, 1.0, 1.0], "ill": ["a", "b", "a", "b"]})
+    table = Table(frame, Roles(target="ill"))
     with pytest.raises(InputError, match="guesses a single sensitive value"):
-        bayes_accuracy(Table(frame, Roles(target="ill")), folds=2)
+        bayes_accuracy(table, folds=2)
+    with pytest.raises(InputError, match="guesses a single sensitive value"):
+        breach_increase(table, ["x"], attackers="nb", cv=2)
+
+
+def test_the_folds_that_nobody_names_are_ten_and_of_the_audit_five(patients):
+    # 233 rows make folds of different sizes, so that other folds have another mean.
+    some = Table(patients.frame.head(233), patients.roles)
+    y = some.frame["ill"].to_numpy()
+    ten, five = (Folds.stratified(y, many, random_state=0) for many in (10, 5))
+    found = breach_increase(some, ["age"], attackers="nb")
+    assert found == breach_increase(some, ["age"], attackers="nb", cv=ten)
+    assert found.interval != breach_increase(some, ["age"], attackers="nb", cv=11).interval
+    audited = breach_increase(some, some.features, attackers="nb", cv=five)
+    majority = (1 + audited.floor) * audited.baseline
+    assert bayes_accuracy(some) == pytest.approx((audited.accuracy, majority), rel=1e-12)
 
 
 def test_the_strongest_attacker_is_reported(patients):
@@ -112,11 +134,20 @@ def test_a_floor_above_zero_is_said():
     rng = np.random.default_rng(0)
     frame = pl.DataFrame({"noise": rng.normal(size=90), "more": rng.normal(size=90)})
     frame = frame.with_columns(ill=pl.Series(["no"] * 60 + ["yes"] * 30))
-    with pytest.warns(TamisWarning, match="meaningless here"):
+    with pytest.warns(TamisWarning, match="meaningless here") as warned:
         found = breach_increase(
             frame, ["noise"], sensitive="ill", attackers={"near": _nearest()}, cv=5
         )
     assert found.floor > 0
+    said = [each for each in warned if each.category is TamisWarning]
+    assert [each.filename for each in said] == [__file__]
+
+
+def test_a_floor_of_zero_leaves_a_threshold_its_meaning(recwarn):
+    warn_of_floor(0.0)
+    assert not recwarn.list
+    with pytest.warns(TamisWarning, match="meaningless here"):
+        warn_of_floor(1e-9)
 
 
 def _nearest():

@@ -124,3 +124,11 @@ def test_truth_values_and_frames():
 def test_what_is_no_zero_one_table_is_refused(X, message):
     with pytest.raises(InputError, match=message):
         containment_anonymity(X)
+
+
+@pytest.mark.parametrize("width", [64, 65, 66])
+def test_the_last_column_counts_where_columns_no_longer_fit_a_word(width):
+    X = np.zeros((3, width), np.uint8)
+    X[:2, 0] = X[2, width - 1] = 1
+    assert entity_anonymity(X).tolist() == [2, 2, 1]
+    assert containment_anonymity(X) == 1

@@ -20,8 +20,10 @@ from tamis.require.k import KAnonymity
 from tamis.risk.suppression import (
     AlikeRows,
     Suppression,
+    all_but_few,
     breaking_classes,
     breaking_containment,
+    most_suppressed,
     rows_left,
 )
 from tamis.table import Roles, Table
@@ -194,3 +196,19 @@ def test_a_column_that_breaks_k_alone_is_in_no_set_and_none_is_always_kept():
     asked: tuple[list[str], ...] = (["sex"], ["who"], ["sex", "who"], [])
     assert [alike.keep(keys) for keys in asked] == [True, False, False, True]
     assert not AlikeRows({"who": codes["who"]}, k=2).keep(["who"])
+
+
+def test_unless_some_may_be_left_out_one_small_class_breaks_k():
+    ages = Coded(np.array([0, 0, 1]), 2)
+    assert not all_but_few(ages, np.ones(3, int), k=2)
+    assert all_but_few(ages, np.ones(3, int), k=2, most=1)
+    assert not AlikeRows({"age": ages}, k=2).keep(["age"])
+    assert AlikeRows({"age": ages}, k=2, most=1).keep(["age"])
+
+
+@pytest.mark.parametrize(
+    ("share", "total", "most"),
+    [(0.29, 100, 29), (0.29, 99, 28), (0.07, 100, 7), (0.5, 1, 0), (1.0, 3, 3), (0.0, 9, 0)],
+)
+def test_a_share_is_as_many_as_it_holds_whole(share, total, most):
+    assert most_suppressed(share, total) == most
