@@ -194,8 +194,21 @@ def twice(content: dict[str, Any]) -> None:
     content["promises"].append(content["promises"][0])
 
 
-@pytest.mark.parametrize("change", [dropped, shortened, lowered, renamed, spelt, twice])
-def test_a_forged_attacker_is_caught(folder, tmp_path, change):
+LESS = "against attacker {!r}, and nothing as strong is stated"
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (dropped, LESS.format("boss")),
+        (shortened, LESS.format("clerk")),
+        (lowered, LESS.format("boss")),
+        (renamed, LESS.format("boss")),
+        (spelt, "an invalid 'attacker'"),
+        (twice, "states something twice"),
+    ],
+)
+def test_a_forged_attacker_is_caught(folder, tmp_path, change, said):
     copy = tmp_path / "forged"
     shutil.copytree(folder, copy)
 
@@ -211,7 +224,7 @@ def test_a_forged_attacker_is_caught(folder, tmp_path, change):
     recipe = json.loads(path.read_text())
     recipe["sha256"]["manifest.json"] = digest(copy / "manifest.json")
     path.write_text(json.dumps(recipe))
-    with pytest.raises(CannotMeet):
+    with pytest.raises(CannotMeet, match=said):
         verify(copy)
 
 

@@ -190,7 +190,7 @@ def test_what_is_no_rule_is_refused_in_every_format(name):
         "".join(rng.choice(list("ab c|-:=>(){}<1")) for _ in range(30)) for _ in "abcd"
     )
     for text in ("once upon a time\nthere was a table\n", noise, " \n"):
-        with pytest.raises(InputError):
+        with pytest.raises(InputError, match=rf"no rule|none of these rules|rules of {name} are"):
             read_rules(text, name, target="y", labels=["a", "b"])
 
 
