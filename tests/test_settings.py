@@ -14,6 +14,7 @@ from tamis.option import NUMBERS
 from tamis.options.commands import option_of, options_of
 from tamis.options.release import FORMATS
 from tamis.require import options_of_groups
+from tamis.require.containment import ContainmentAnonymity
 from tamis.rows import EngineName, EngineOptions
 from tamis.settings import Format, PromiseSettings
 from tamis.stated import MOST_ABSENCES
@@ -95,3 +96,10 @@ def test_the_engines_are_those_of_the_table():
 
 def test_as_many_absences_may_be_asked_for_as_a_manifest_may_state():
     assert option_of("release", "absences").most == MOST_ABSENCES
+
+
+def test_no_absence_is_known_unless_it_is_said():
+    option = option_of("release", "absences")
+    assert (option.default, option.least) == (0, 0)
+    assert ContainmentAnonymity(5) == ContainmentAnonymity(5, 0)
+    assert "absences" not in ContainmentAnonymity(5).stated()

@@ -26,6 +26,7 @@ from tamis.verification import checks
 from tamis.verification.checks import Counts, _shown, _wrong_people, count_alone, recounted
 from tamis.verification.claims import (
     exposure_words,
+    not_promised,
     not_promised_of_drawn,
     possible_not_promised,
     unique_words,
@@ -267,6 +268,40 @@ def test_what_drawn_rows_do_not_promise_follows_from_the_manifest():
         stated = not_promised_of_drawn(compared, limited=True, unit="person")
         content = {"budget": {"unit": "person"}, "not_promised": stated}
         assert stated in possible_not_promised(content)
+
+
+def test_where_no_number_of_drawn_tables_is_stated_one_was_made():
+    one, two = (not_promised_of_drawn(many, limited=False, unit="person") for many in (1, 2))
+    content = {"budget": {"unit": "person"}, "not_promised": one}
+    assert one in possible_not_promised(content)
+    assert two not in possible_not_promised(content)
+
+
+@pytest.mark.parametrize(
+    ("k", "promised", "said"),
+    [(4, 5, True), (5, 5, False), (6, 5, False), (None, 5, True), (None, 1, True)]
+    + [(1, None, False), (None, None, True)],
+)
+def test_who_is_alone_in_all_columns_is_said_below_what_is_promised(
+    k: int | None, promised: int | None, said: bool
+):
+    """A figure that is withheld is below it; where nothing is promised, one is enough."""
+    entry = {"key": "k_anonymity", "columns": ["age"], "at_least": promised, "recount": "file"}
+    content = {
+        "promises": [] if promised is None else [entry],
+        "exposure": {"unit": "people", "everything": {"k": k}},
+        "method": {"name": "coarsen"},
+    }
+    for words in possible_not_promised(content):
+        assert any("In all released columns together" in each for each in words) == said
+
+
+@pytest.mark.parametrize("stated", [{}, {"absences": 0}, {"absences": None}])
+def test_without_absences_whoever_knows_what_is_lacking_is_not_covered(stated: dict[str, Any]):
+    entry = {"key": "containment_anonymity", "columns": ["a"], "at_least": 5, **stated}
+    words = " ".join(not_promised([entry], alone=False, sensitive_released=False))
+    assert "not one who knows what a person lacks" in words
+    assert "up to" not in words
 
 
 def test_where_nothing_known_is_released_no_crowd_is_claimed():

@@ -23,7 +23,13 @@ from tamis.risk.anonymity import k_anonymity
 from tamis.risk.containment import containment_anonymity
 from tamis.table_file import read_written
 from tamis.verification.checks import measure
-from tamis.verification.people import arrange_private, arranged, read_numbers, write_numbers
+from tamis.verification.people import (
+    arrange_names,
+    arrange_private,
+    arranged,
+    read_numbers,
+    write_numbers,
+)
 from tests.verification import forged
 
 EACH = 6
@@ -249,3 +255,11 @@ def test_the_order_is_that_of_the_file():
     table = released(stays(), list("abc"), "", Recipe("")).table
     rows = arranged(table)
     assert rows.equals(table.only(["a", "b", "c", "y"]).sort(pl.all()))
+
+
+def test_a_row_without_a_name_lies_before_its_equals_wherever_it_was():
+    table = Table(pl.DataFrame({"a": [1, 1], "y": [0, 0]}), Roles(target="y"))
+    release = released(table, ["a"], "", Recipe(""))
+    for cells in (["ann", None], [None, "ann"]):
+        names = arrange_names(release, pl.DataFrame({"name": cells}))
+        assert names["name"].to_list() == [None, "ann"]

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from tamis.errors import CannotMeet, InputError
 from tamis.select.containment.kernels import offer_column, start
-from tamis.select.containment.source import Projection, knock_out
+from tamis.select.containment.source import ColumnSource, Projection, knock_out
 from tests.select.containment.brute import anonymity
 
 
@@ -122,3 +122,12 @@ def test_k_beyond_the_rows_cannot_be_met():
 def test_unknown_privacy_is_named():
     with pytest.raises(InputError, match="'containment' or 'equality', got 'magic'"):
         Projection([[1], [0]], 1, privacy="magic")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("width", [64, 65])
+def test_the_last_column_is_counted_where_columns_no_longer_fit_a_word(width):
+    X = np.zeros((4, width), np.uint8)
+    X[:3, 0] = X[2:, -1] = 1
+    source = ColumnSource.of(X, np.array([True, False, True, False]))
+    assert source.support.tolist() == X.sum(0).tolist()
+    assert (source.distinct is None) == (width == 65)
