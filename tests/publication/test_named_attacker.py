@@ -141,7 +141,7 @@ def counted_by_containment(content: dict[str, Any], frame: pl.DataFrame) -> None
     ("promised", "message"),
     [
         (1, "no k-anonymity over all such columns is promised"),
-        (0, "counted by containment, but equal rows are promised"),
+        (0, "counted by other rows than are promised: equal ones"),
     ],
 )
 def test_verify_rejects_crowds_by_containment_over_named_columns(
