@@ -23,7 +23,14 @@ from tamis.require.containment import ContainmentAnonymity
 from tamis.require.k import KAnonymity
 from tamis.unique_counts import shown_alike, shown_from
 from tamis.verification import checks
-from tamis.verification.checks import Counts, _shown, _wrong_people, count_alone, recounted
+from tamis.verification.checks import (
+    Counts,
+    _shown,
+    _wrong_people,
+    _wrong_words,
+    count_alone,
+    recounted,
+)
 from tamis.verification.claims import (
     exposure_words,
     not_promised,
@@ -205,6 +212,15 @@ def test_people_are_at_most_as_many_as_rows():
             assert (_wrong_people(people(**{part: value}), rows) == "") == right
     for total, right in ((0, False), (1, True), (8, True), (9, False)):
         assert (_wrong_people(people(total), rows) == "") == right
+
+
+@pytest.mark.parametrize(
+    ("asked", "promised", "right"),
+    [(0, 5, False), (1, 5, True), (5, 5, True), (6, 5, False), (True, 5, False), (1, 1, True)],
+)
+def test_the_k_asked_for_is_from_one_to_what_is_promised(asked: Any, promised: int, right: bool):
+    content = {"promises": [{"unit": "rows", "at_least": promised}]}
+    assert (_wrong_words({"unit": "rows", "asked": asked}, content) == "") == right
 
 
 def test_a_missing_label_is_a_label_of_its_own():
