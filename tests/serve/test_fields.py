@@ -15,6 +15,7 @@ from tamis.options.commands import options_of
 from tamis.serve.access import PostedForm
 from tamis.serve.app_state import AppState
 from tamis.serve.fields import FIELDS, check_together
+from tamis.serve.project import Project
 from tamis.serve.steps import settings_sent
 
 
@@ -23,7 +24,7 @@ def test_what_is_asked_are_options_of_the_command():
         *("k", "l", "t", "max_suppressed", "max_told")
     ]
     assert {f.option for f in FIELDS.values()} <= set(options_of("release"))
-    assert len(FIELDS) == 17
+    assert len(FIELDS) == 18
 
 
 def test_methods_are_those_of_the_command_each_with_words():
@@ -53,6 +54,8 @@ def test_models_that_are_offered_exist():
         ("max_suppressed", "2.5", 0.025),
         ("sampling", "0.001", 0.00001),
         ("population", " everybody.csv ", "everybody.csv"),
+        ("attacker", "a: knows x; k=3\r\n\n b: knows x, y", ["a: knows x; k=3", "b: knows x, y"]),
+        ("attacker", " \n", None),
     ],
 )
 def test_what_is_typed_is_read_and_shown_again(name: str, typed: str, value: object):
@@ -111,6 +114,22 @@ def test_either_way_to_know_the_population_allows_a_limit(more):
     check_together(more)
 
 
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        ("neighbour", "an attacker is given as"),
+        ("neighbour: k=5", "knows no column"),
+        ("neighbour: knows age; k=0", "k must be a whole number of at least 1"),
+        ("neighbour: knows age; kk=5", "an attacker has no 'kk'"),
+        ("boss: knows age\nBoss: knows sex", "two attackers are called"),
+        ("two: knows age, age", "twice; name each once"),
+    ],
+)
+def test_who_is_no_attacker_is_refused_in_the_words_of_the_command(typed: str, words: str):
+    with pytest.raises(InputError, match=re.escape(words)):
+        FIELDS["attacker"].read([typed])
+
+
 class Opened:
     """A server with one open folder."""
 
@@ -122,7 +141,8 @@ class Opened:
 
 def asked_for(folder: Path, path: str) -> dict[str, Any]:
     form = PostedForm({"k": ["5"], "population": [path]})
-    return settings_sent(Opened(folder), form)  # type: ignore[arg-type]
+    project = Project(folder, "t.csv", "t.csv")
+    return settings_sent(Opened(folder), project, form)  # type: ignore[arg-type]
 
 
 def test_a_register_is_a_file_in_a_folder_that_is_open(tmp_path):

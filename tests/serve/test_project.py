@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import re
 import shlex
+import tomllib
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -15,7 +18,9 @@ from hypothesis import strategies as st
 
 from tamis.cli.release import release
 from tamis.errors import InputError
+from tamis.require.attacker import Attacker
 from tamis.serve.access import PostedForm
+from tamis.serve.app_state import AppState
 from tamis.serve.project import LONGEST, Project, arguments, flags, in_shell, toml
 from tamis.serve.steps import ColumnsForm
 from tamis.serve.workspace import MARK, TEMPORARY, Workspace, opened_workspace, remove_leftovers
@@ -43,6 +48,7 @@ options = st.fixed_dictionaries(
         "k": st.integers(1, 99),
         "min_performance": st.sampled_from([0.5, 0.725, 1.0]),
         "methods": st.just(["breach", "containment"]),
+        "attacker": st.just(["boss: knows a, b; k=9", "nurse: knows c; wants d"]),
     },
 )
 
@@ -74,6 +80,7 @@ def said(**roles: str) -> dict[str, str]:
         ({"code": "feature"}, {"quasi": ["age", "x"], "feature": ["code"]}),
         ({"code": "quasi"}, {"quasi": ["code", "age", "x"]}),
         ({"x": "sensitive"}, {"sensitive": ["x"]}),
+        ({"x": "sensitive", "code": "sensitive"}, {"sensitive": ["code", "x"]}),
     ],
 )
 def test_roles_become_options(project: Project, roles: dict[str, str], options: dict[str, Any]):
@@ -88,7 +95,6 @@ def test_roles_become_options(project: Project, roles: dict[str, str], options: 
     [
         ({"ill": "quasi"}, "choose the target"),
         ({"x": "target"}, "only one column can be the target, but 'x', 'ill' are"),
-        ({"x": "sensitive", "age": "sensitive"}, "only one column can be the secret"),
         ({"x": "drop", "age": "drop"}, "every column is left out"),
         ({"y": "quasi"}, "not the columns of this table"),
         ({"x": "king"}, "not the columns of this table"),
@@ -311,6 +317,8 @@ def test_the_flags_mean_what_the_configuration_file_means(given_options: dict[st
         found = understood(arguments(given_options, str(config)))
     for name, value in given_options.items():
         meant = tuple(value) if isinstance(value, list) else value
+        if name == "attacker":
+            name, meant = "threats", tuple(map(Attacker.parse, value))
         assert wanted[name] == found[name] == meant
 
 
@@ -349,3 +357,58 @@ def test_a_target_of_numbers_is_cut_where_that_is_typed(project: Project):
     project.target_bins = said_there.target_bins
     assert project.source_options["target_bins"] == ["10", "20"]
     assert "--target-bins=10,20" in project.command("audit", project.source_options)
+
+
+def test_the_usual_attacker_knows_what_others_may_know_and_wants_the_secret(project: Project):
+    project.set_roles(said(x="feature"))
+    assert project.usual_attacker == (["age"], ["ill"])
+    project.set_roles(said(x="sensitive"))
+    assert project.usual_attacker == (["age"], ["x"])
+    project.set_roles(said(x="feature", age="feature"))  # where nothing is said, all may be known
+    assert project.usual_attacker == (["age", "x"], ["ill"])
+
+
+def test_attackers_are_asked_for_as_often_as_there_are(project: Project):
+    project.set_roles(said())
+    project.settings = {"k": 5, "attacker": ["boss: knows age; k=9", "nurse: knows code, x"]}
+    command = project.command("release", project.release_options)
+    assert "'--attacker=boss: knows age; k=9' '--attacker=nurse: knows code, x'" in command
+    project.check_attackers(project.settings["attacker"])
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("boss: knows agee", "attacker 'boss': no column 'agee' in the table; its columns are"),
+        ("boss: knows age; wants ilness", "no column 'ilness'"),
+        ("boss: knows who", "knows 'who', which the table has as identifier"),
+        ("boss: knows ill", "knows 'ill', which the table has as target"),
+        ("boss: knows age; wants x", "wants 'x', which the table has as quasi-identifier"),
+        ("boss: knows age; wants code", "wants 'code', which the table has as dropped"),
+    ],
+)
+def test_attackers_who_know_or_want_what_is_something_else_are_refused(
+    project: Project, line: str, words: str
+):
+    project.set_roles(said())
+    with pytest.raises(InputError, match=re.escape(words)):
+        project.check_attackers([line])
+
+
+def test_the_audit_is_not_stopped_by_who_might_try(project: Project):
+    """Whoever renames a role finds the limits again only behind the audit."""
+    project.set_roles(said(x="identifier"))
+    project.roles["a, b"] = "drop"  # so that a file has to name it
+    project.settings = {"k": 5, "attacker": ["boss: knows x"]}
+    project.save()
+    ran: list[list[str]] = []
+
+    class State:
+        tamis = ("tamis",)
+
+        async def run(self, key: str, work: object, arguments: list[str]) -> None:
+            ran.append(arguments)
+
+    asyncio.run(AppState.audit(State(), project))  # type: ignore[arg-type]
+    file = Path(ran[0][ran[0].index("--config") + 1])
+    assert tomllib.loads(file.read_text()) == project.source_options

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import tomllib
 from collections.abc import Iterator
 from dataclasses import MISSING, fields
@@ -60,6 +61,17 @@ def test_the_command_follows_the_limits_and_there_is_none_of_what_cannot_be_aske
     assert {"--k=7", "--l=3"} <= set(json.loads(said.text)["command"].split())
     wrong = server.post("/tables/1/command/settings", k="0")
     assert (wrong.status, json.loads(wrong.text)) == (200, {"command": None})
+
+
+def test_the_command_follows_who_might_try(server: Server):
+    both = "neighbour: knows zip, sex; k=9\r\nboss: knows job"
+    said = server.post("/tables/1/command/settings", k="5", attacker=both)
+    flags = shlex.split(json.loads(said.text)["command"])
+    assert {"--attacker=neighbour: knows zip, sex; k=9", "--attacker=boss: knows job"} <= {*flags}
+    typed = server.ask("/tables/1/tamis.toml", cookie=server.enter()).text
+    assert tomllib.loads(typed)["attacker"] == both.split("\r\n")
+    wrong = server.post("/tables/1/command/settings", k="5", attacker="boss: knows nothing")
+    assert json.loads(wrong.text) == {"command": None}
 
 
 def dropped(server: Server, name: str, keep: str) -> str:

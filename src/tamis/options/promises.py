@@ -51,6 +51,15 @@ ATTACKER = promised(
     multiple=True,
     metavar="TEXT",
     dest="threats",
+    asked=Asked(
+        "Who else might try? What do they know, and what must they not learn?",
+        "One attacker a line: a name, the columns that they know, the secret that they want (every "
+        "secret if you name none), and what must hold against them, such as k, l or t; k is as "
+        "above where you give none. The names are published with what is promised.",
+        "These might try, too:\n{}",
+        "Nobody else is named who might try.",
+        "neighbour: knows age, sex; k=5",
+    ),
 )
 PROMISES = (K, ABSENCES, *BESIDE_K, ATTACKER, MAX_SUPPRESSED)
 """What a release may be asked to promise."""

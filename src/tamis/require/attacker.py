@@ -8,11 +8,11 @@ is about, so that whoever counts asks a list of requirements, however many attac
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tamis.errors import InputError, did_you_mean, listed
+from tamis.errors import InputError, did_you_mean, listed, listed_as
 from tamis.option import NUMBERS, Asked, Option
 from tamis.require import options_of_groups, requirements
 
@@ -193,3 +193,34 @@ def check_attackers(attackers: Sequence[Attacker]) -> None:
     names = [each.name.casefold() for each in attackers]
     if twice := sorted({each.name for each in attackers if names.count(each.name.casefold()) > 1}):
         raise InputError(f"two attackers are called {listed(twice)}; give each a name of its own")
+
+
+def check_knowing(
+    attackers: Iterable[Attacker],
+    columns: Collection[str],
+    known: Collection[str],
+    secrets: Collection[str],
+    role: Callable[[str], str],
+) -> None:
+    """Refuse attackers who know, or want, what a table lacks or what is something else.
+
+    What can be `known` are features, and columns that were dropped, which need not be among the
+    `columns`; what is wanted is one of the `secrets`. `role` says what a column is.
+    """
+    for each in attackers:
+        there = {*columns, *known}
+        if unknown := [c for c in (*each.knows, *each.wants) if c not in there]:
+            raise InputError(
+                f"attacker {each.name!r}: no {listed_as('column', unknown)} in the table; its "
+                f"columns are {listed(columns, most=30)}"
+            )
+        if hidden := [c for c in each.knows if c not in known]:
+            raise InputError(
+                f"attacker {each.name!r} knows {listed(hidden)}, which the table has as "
+                f"{role(hidden[0])} and no release as a feature; leave it out of knows"
+            )
+        if odd := [c for c in each.wants if c not in secrets]:
+            raise InputError(
+                f"attacker {each.name!r} wants {listed(odd)}, which the table has as "
+                f"{role(odd[0])}; name what must stay hard to guess with --sensitive"
+            )

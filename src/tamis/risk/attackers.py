@@ -15,11 +15,10 @@ import numpy as np
 import polars as pl
 
 from tamis.coding import Coded, joined
-from tamis.errors import InputError, listed, listed_as
 from tamis.people import People
 from tamis.release import Release
 from tamis.require import requirements
-from tamis.require.attacker import Attacker
+from tamis.require.attacker import Attacker, check_knowing
 from tamis.require.base import Requirements
 from tamis.require.counts import ClassCounts
 from tamis.risk.diversity import count_groups
@@ -171,22 +170,10 @@ def check_knowledge(attackers: Iterable[Attacker], table: Table) -> None:
 
     What they know may be released, so it is a feature; what they want is sensitive, or the target.
     """
-    for each in attackers:
-        there = {*table.frame.columns, *table.roles.dropped}
-        if unknown := [c for c in (*each.knows, *each.wants) if c not in there]:
-            raise InputError(
-                f"attacker {each.name!r}: no {listed_as('column', unknown)} in the table; its "
-                f"columns are {listed(table.frame.columns, most=30)}"
-            )
-        hidden = [c for c in each.knows if c not in (*table.features, *table.roles.dropped)]
-        if hidden:
-            raise InputError(
-                f"attacker {each.name!r} knows {listed(hidden)}, which the table has as "
-                f"{table.role(hidden[0])} and no release as a feature; leave it out of knows"
-            )
-        if odd := [c for c in each.wants if c not in table.secrets]:
-            role = "dropped" if odd[0] in table.roles.dropped else table.role(odd[0])
-            raise InputError(
-                f"attacker {each.name!r} wants {listed(odd)}, which the table has as {role}; name "
-                "what must stay hard to guess with --sensitive"
-            )
+    dropped = table.roles.dropped
+
+    def role(column: str) -> str:
+        return "dropped" if column in dropped else table.role(column)
+
+    known = (*table.features, *dropped)
+    check_knowing(attackers, table.frame.columns, known, table.secrets, role)

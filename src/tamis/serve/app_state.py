@@ -160,6 +160,8 @@ class AppState:
     async def audit(self, project: Project) -> None:
         """Measure how exposed the table is."""
         options, roles = project.source_options, dict(project.roles)
+        # Without what is asked for: an attacker may know what is called something else by now.
+        project.write("tamis.toml", toml(options))
 
         def finished(found: dict[str, Any]) -> None:
             # What is a copy of the target is known now: to call it ordinary says that it belongs.

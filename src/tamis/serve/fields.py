@@ -17,6 +17,7 @@ from tamis.errors import InputError
 from tamis.files import in_toml
 from tamis.option import NUMBERS, Asked, Option
 from tamis.options.commands import options_of
+from tamis.require.attacker import Attacker, check_attackers
 
 MOST_LABELS = 30
 """The most groups of a level that a page shows."""
@@ -37,10 +38,10 @@ class Field:
     @property
     def kind(self) -> str:
         """What stands in the form: a whole number, a share (typed as a percentage), a number, the
-        path of a file, one or several of `choices`."""
+        path of a file, one or several of `choices`, or attackers, one a line."""
         if self.choices is not None:
             return "several" if self.option.kind == "names" else "one"
-        return self.option.kind if self.option.kind in NUMBERS else "file"
+        return self.option.kind if self.option.kind in (*NUMBERS, "attacker") else "file"
 
     @property
     def choices(self) -> Mapping[str, str] | None:
@@ -75,6 +76,8 @@ class Field:
             return None
         if self.choices is not None:
             return self._choice(texts[0])
+        if self.kind == "attacker":
+            return _attackers(texts[0])
         return texts[0] if self.kind == "file" else self._number(texts[0])
 
     def _choice(self, text: str) -> str:
@@ -113,6 +116,8 @@ class Field:
         """
         if value is None:
             return ""
+        if self.kind == "attacker":
+            return "\n".join(value)
         return f"{100 * value:g}" if self.kind == "share" else f"{value}"
 
 
@@ -123,6 +128,17 @@ def _fields() -> dict[str, Field]:
 
 
 FIELDS = _fields()
+
+
+def _attackers(text: str) -> list[str]:
+    """The attackers of a text, one a line, as they are typed; an error for one who is none.
+
+    >>> FIELDS["attacker"].read(["boss: knows job; k=9\\r\\n\\r\\n nurse: knows ward "])
+    ['boss: knows job; k=9', 'nurse: knows ward']
+    """
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    check_attackers([Attacker.parse(line) for line in lines])
+    return lines
 
 
 def check_together(settings: Mapping[str, Any]) -> None:

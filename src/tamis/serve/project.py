@@ -31,6 +31,7 @@ from typing import Any
 from tamis.errors import InputError, listed
 from tamis.files import in_toml, toml_key, written
 from tamis.options.commands import options_of
+from tamis.require.attacker import Attacker, check_knowing
 
 ROLES = {
     "target": "Target: what others will learn to predict",
@@ -46,7 +47,7 @@ RELEASED = ("quasi", "feature")
 Options = Mapping[str, Any]
 """By the name of the flag, with underscores: texts, numbers, truths and lists of texts; or tables,
 which only a configuration file can hold."""
-REPEATED = ("missing",)
+REPEATED = ("missing", "attacker")
 """Flags that are given once for each value; other lists are joined by commas."""
 LONGEST = 1500
 """The most characters of flags that a person can still read."""
@@ -237,6 +238,25 @@ class Project:
         return {**self.source_options, **asked, **self._coarsening}
 
     @property
+    def usual_attacker(self) -> tuple[list[str], list[str]]:
+        """What the attacker without a name knows, whom the limits are about, and what they want."""
+        known = self._columns("quasi") or self._columns("feature")
+        return known, self._columns("sensitive") or self._columns("target")
+
+    def _columns(self, *roles: str) -> list[str]:
+        return [name for name, role in self.roles.items() if role in roles]
+
+    def check_attackers(self, attackers: Sequence[str]) -> None:
+        """Refuse attackers who know or want what these columns are not."""
+        check_knowing(
+            map(Attacker.parse, attackers),
+            self.roles,
+            self._columns(*RELEASED, "drop"),
+            self.usual_attacker[1],
+            lambda column: _ROLE_WORDS.get(self.roles[column], self.roles[column]),
+        )
+
+    @property
     def _coarsening(self) -> dict[str, Any]:
         """What the person said about coarser forms of the columns that may be released."""
         may = {name for name, role in self.roles.items() if role in RELEASED}
@@ -285,14 +305,12 @@ class Project:
         """Give every column its role; an error where the table could not be released so."""
         if set(roles) != set(self.roles) or not set(roles.values()) <= set(ROLES):
             raise InputError("these are not the columns of this table; load the page again")
-        for role in ("target", "sensitive"):
-            named = [name for name, r in roles.items() if r == role]
-            if len(named) > 1:
-                raise InputError(
-                    f"only one column can be the {_WORD[role]}, but {listed(named)} are; change "
-                    "the others"
-                )
-        if "target" not in roles.values():
+        targets = [name for name, role in roles.items() if role == "target"]
+        if len(targets) > 1:
+            raise InputError(
+                f"only one column can be the target, but {listed(targets)} are; change the others"
+            )
+        if not targets:
             raise InputError("choose the target: the column that others will learn to predict")
         if not set(roles.values()) & {"quasi", "feature"}:
             raise InputError("every column is left out; call at least one ordinary or known")
@@ -378,7 +396,7 @@ class Project:
 
 _ASKED = {old: option.name for option in options_of("release") for old in option.old}
 """Former names of options, which an older project may hold."""
-_WORD = {"target": "target", "sensitive": "secret"}
+_ROLE_WORDS = {"quasi": "quasi-identifier", "drop": "dropped"}
 _FIELDS = {f.name: f for f in fields(Project) if f.name != "folder"}
 
 

@@ -20,6 +20,7 @@ from starlette.responses import (
 
 from tamis.catalogue.formats import FORMATS, SPARSE
 from tamis.errors import InputError
+from tamis.options.promises import ATTACKER
 from tamis.serve.access import FORM, PostedForm, file_name, read_form, receive_file, same
 from tamis.serve.app_state import AppState
 from tamis.serve.fields import FIELDS, as_typed, check_together, shown_levels, typed_ladder
@@ -426,7 +427,7 @@ async def set_settings(state: AppState, project: Project, request: Request) -> R
     if state.is_comparing(project):  # in another tab, or by a second click
         return go(project.address("work"))
     try:
-        project.settings = settings_sent(state, form)
+        project.settings = settings_sent(state, project, form)
         project.save()
         if not project.is_compared:
             await state.compare(project)
@@ -443,16 +444,17 @@ async def settings_command(state: AppState, project: Project, request: Request) 
     form = await checked_form(state, request)
 
     def meant() -> tuple[Project, str]:
-        tried = replace(project, settings=settings_sent(state, form))
+        tried = replace(project, settings=settings_sent(state, project, form))
         return tried, tried.command("release", tried.release_options, "--out", "DIR")
 
     return _typed(state, meant)
 
 
-def settings_sent(state: AppState, form: PostedForm) -> dict[str, Any]:
+def settings_sent(state: AppState, project: Project, form: PostedForm) -> dict[str, Any]:
     """What is asked for; a file must lie where the person opened folders."""
     asked = {f.name: f.read(form.all(f.name)) for f in FIELDS.values()}
     check_together(asked)
+    project.check_attackers(asked[ATTACKER.name] or ())
     for each in FIELDS.values():
         if each.kind == "file" and asked[each.name] is not None:
             path = state.place(asked[each.name])

@@ -1,4 +1,4 @@
-// Roles: one target and one secret at most, and a line that says what was chosen.
+// Roles: one target at most, and a line that says what was chosen.
 const form = document.getElementById("columns-form");
 if (form) {
   const selects = [...form.querySelectorAll("table.roles select")];
@@ -21,9 +21,9 @@ if (form) {
 
   for (const select of selects) {
     select.addEventListener("change", () => {
-      if (["target", "sensitive"].includes(select.value)) {
+      if (select.value === "target") {
         for (const other of selects) {
-          if (other !== select && other.value === select.value) {
+          if (other !== select && other.value === "target") {
             other.value = "quasi";
             paint(other);
           }
