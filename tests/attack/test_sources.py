@@ -17,6 +17,7 @@ from tamis.attack.scene import Scene
 from tamis.attack.sources import (
     as_stated,
     in_its_groups,
+    in_its_ladders,
     in_local_groups,
     stated_forms,
     those_inside,
@@ -63,6 +64,8 @@ FORMS: list[tuple[list[Any], dict[str, Any], int]] = [
     (AGES, {"cuts": [[10, 30, 65], [30]]}, 2),
     (AGES, {"width": [5, 20], "top": 90}, 2),
     (["75011", "75012", "01000", "7", None], {"keep": [3, 2]}, 2),
+    (AGES, {"step": [5, 10]}, 2),
+    ([0.37, 2.04, None], {"step": [0.1]}, 1),
     (DAYS, {"dates": ["month", "year"]}, 1),
     (DAYS, {"dates": ["month", "year"]}, 2),
     (DAYS, {"cuts": [["2019-02-01", "2021-01-01"]]}, 1),
@@ -167,3 +170,14 @@ def test_who_is_in_no_class_stays_apart():
     mine = in_local_groups(table, Table(pl.DataFrame({"age": ["[1, 2]", "[1, 2]"]})))
     assert mine is not None
     assert mine.frame["age"].to_list() == ["[1, 2]", "[1, 2]", "no group: 7"]
+
+
+def test_numbers_cut_down_are_found_again_though_all_are_values_of_somebody():
+    ages = pl.Series("age", list(range(40)))
+    ladder = Ladder.from_dict("age", {"step": [2, 10]})
+    for level in (1, 2):
+        told = ladder.apply(ages, level).cast(pl.Float64)  # as it is read again
+        found = in_its_ladders(
+            Table(ages.to_frame()), Table(told.to_frame()), {"age": ladder}
+        ).frame["age"]
+        assert found.to_list() == told.to_list()

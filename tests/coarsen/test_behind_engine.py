@@ -29,6 +29,8 @@ COLUMNS: dict[str, tuple[pl.Series, dict[str, Any], int]] = {
     "at": (pl.Series([datetime(2021, 3, 4, i % 24) for i in range(40)]), {"dates": ["day"]}, 1),
     "kind": (pl.Series(["a", "b", "c", "d"] * 10, dtype=pl.Categorical), {"common": [["a"]]}, 1),
     "Age": (pl.Series(range(40)), {"width": [7]}, 1),
+    "pay": (pl.Series([*range(39), None]), {"step": [5, 10]}, 2),
+    "mass": (pl.Series([0.07 * i for i in range(40)]), {"step": [0.5]}, 1),
 }
 
 
@@ -46,7 +48,10 @@ def test_labels_are_those_of_memory(engine, behind, rows):
         large, [coarse_column(large, name, forms[name], 2) for name in forms]
     )
     found = engine.small(made.frame.select(*large.columns([*forms, "who"])))
-    assert made.shape.frame.schema["age"] == pl.String
+    kinds = made.shape.frame.schema
+    assert kinds["age"] == pl.String
+    assert kinds["pay"] == pl.Int64
+    assert kinds["mass"] == pl.Float64
     for name, column in zip(forms, found.columns):
         plain = rows[name].fill_nan(None) if rows[name].dtype.is_float() else rows[name]
         wanted = Ladder.from_dict(name, forms[name].ladder).apply(plain, forms[name].level)

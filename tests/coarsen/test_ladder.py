@@ -27,6 +27,7 @@ DESCRIPTIONS: dict[str, dict[str, Any]] = {
     "width": {"width": [5, 10, 20], "top": 90},
     "fraction": {"width": [0.1, 0.5], "bottom": -1, "top": 2.25},
     "ends": {"ends": [{"top": 90}, {"bottom": 10, "top": 60}]},
+    "step": {"step": [0.5, 10]},
     "keep": {"keep": [3, 1]},
     "common": {"common": [["1", "7", "x"], ["7"]]},
     "groups": {"groups": [{"low": ["1", "2"], "high": ["9"]}], "unlisted": "other"},
@@ -342,3 +343,55 @@ def test_shares_count_leaves_that_a_table_may_lack():
     hierarchy = Hierarchy(tuple(np.array(level, dtype=np.int32) for level in levels))
     assert hierarchy.shares(1).tolist() == [0.75, 0.75, 0.75, 0.25]
     assert hierarchy.widths == (4, 2, 1)
+
+
+@given(
+    st.lists(st.none() | st.integers(-3000, 3000) | st.floats(-300, 300), min_size=1, max_size=20),
+    st.sampled_from([(10, 100), (0.1, 0.5), (0.25, 1), (7, 49)]),
+)
+def test_a_step_cuts_digits_and_nests(values, steps):
+    cells = pl.Series("x", values, dtype=pl.Float64, strict=False)
+    ladder = Ladder.from_dict("x", {"step": list(steps)})
+    for level, step in enumerate(steps, start=1):
+        cut = ladder.apply(cells, level)
+        exact = Fraction(str(step))
+        for value, number in zip(cells, cut):
+            wanted = None if value is None else float(Fraction(value) // exact * exact)
+            near = None if value is None else float(Fraction(str(value)) // exact * exact)
+            assert number in (wanted, near)
+            assert number is None or math.copysign(1, number) == 1 or number < 0
+    assert ladder.hierarchy(cells).hierarchy.top == 3  # levels that do not nest would be refused
+
+
+def test_cut_whole_numbers_stay_whole_and_have_no_ends_beside_them():
+    ladder = Ladder.from_dict("x", {"step": [10, 100]})
+    cells = ladder.apply(pl.Series("x", [149, 95, -3, None]), 1)
+    assert cells.dtype == pl.Int64
+    assert cells.to_list() == [140, 90, -10, None]
+    assert ladder.bounds(cells, 1).null_count().row(0) == (4, 4)
+    assert ladder.to_dict() == Ladder.from_dict("x", ladder.to_dict()).to_dict()
+    assert ladder.words(2) == "numbers cut down to a multiple of 100"
+
+
+@pytest.mark.parametrize(
+    ("description", "words"),
+    [
+        ({"step": []}, "a step must be a number above 0"),
+        ({"step": [0]}, "a step must be a number above 0"),
+        ({"step": [100, 10]}, "steps must grow"),
+        ({"step": [10, 25]}, "its step must be a multiple"),
+        ({"step": ["2024-01-01"]}, "a step is a number"),
+        ({"step": [10], "top": 90}, "unknown entry 'top'"),
+        ({"step": ["ten"]}, "must be all numbers"),
+    ],
+)
+def test_what_is_no_step_is_refused(description, words):
+    with pytest.raises(InputError, match=words):
+        Ladder.from_dict("x", description)
+
+
+@pytest.mark.parametrize("values", [["dear"], [date(2024, 1, 1)], [1e18], [math.inf]])
+def test_what_a_step_cannot_cut_is_refused_and_not_shown(values):
+    with pytest.raises(InputError, match="the ladder of column 'x'") as told:
+        Ladder.from_dict("x", {"step": [10]}).apply(pl.Series("x", values), 1)
+    assert str(values[0]) not in str(told.value)

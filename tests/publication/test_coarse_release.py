@@ -12,7 +12,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tamis import Settings, Table, consider, verify
+from tamis import Roles, Settings, Table, consider, verify
+from tamis.coarsen.ladder import Ladder
 from tamis.errors import CannotMeet
 from tamis.evaluate.column_bits import NeighbourRung, neighbour_rungs
 from tamis.flow import Outcome
@@ -176,3 +177,42 @@ def test_names_that_are_patterns_stay_names(tmp_path: Path, quick_look: None):
     assert "^.*$" in found.decision.chosen.release.forms
     publish(found, tmp_path / "out")
     assert verify(tmp_path / "out").private
+
+
+def test_numbers_lose_digits_and_stay_numbers_from_the_table_to_its_recipient(
+    quick_look: None, tmp_path: Path
+) -> None:
+    """The last digit gives the sensitive value away, and tens teach."""
+    rng = np.random.default_rng(4)
+    income, hiv = rng.integers(100, 999, 1500) * 10, rng.random(1500) < 0.4
+    frame = pl.DataFrame(
+        {
+            "income": income + 2 * rng.integers(0, 5, 1500) + hiv,
+            "y": np.where((income > 6000) ^ (rng.random(1500) < 0.1), "yes", "no"),
+            "hiv": np.where(hiv, "pos", "neg"),
+        }
+    )
+    settings = Settings(methods={"coarsen": {}}, attackers=("nb",))
+    ladder = Ladder.from_dict("income", {"step": [10]})
+    table = Table(frame, Roles("y", "hiv", quasi=()))
+    outcome = consider(table, settings, ladders={"income": ladder})
+    cut = [c for c in outcome.decision.scorecard.rows if c.release.forms]
+    assert cut
+    assert cut[0].release.table.frame["income"].to_list() == income.tolist()
+    assert cut[0].release.name == f"income ({len(set(income.tolist()))} numbers)"
+    folder = publish(outcome, tmp_path / "out", date="2026-11-18")
+    assert outcome.release.forms["income"].ladder == {"step": [10]}
+    (column, _) = manifest_of(folder)["columns"]
+    assert (column["kind"], column["coarser"]["step"]) == ("number", 10)
+    verify(folder)
+    released, _ = read_published(folder, outcome.table)
+    assert released.frame["income"].sort().to_list() == sorted(income.tolist())
+    rows = (folder / "release.csv").read_text().splitlines()
+    first, *rest = rows[1].split(",")
+    rows[1] = ",".join([str(int(first) + 1), *rest])
+    (folder / "release.csv").write_text("\n".join(rows) + "\n")
+    content = manifest_of(folder)
+    content["file"]["sha256"] = digest(folder / "release.csv")
+    write_json(folder / "manifest.json", content)
+    with pytest.raises(CannotMeet, match="not on its stated ladder"):
+        verify(folder)

@@ -63,6 +63,14 @@ def test_a_condition_that_no_group_meets_is_met_by_nobody():
     assert count_rules(found, frame, "ill").by_label.tolist() == [[0]]
 
 
+def test_numbers_of_fewer_digits_are_groups_too():
+    ages = ValueLabels(pl.Series([31, 39, 44]), pl.Series([30, 30, 40]))
+    rules = RuleSet.parse("age <= 43 -> ill=no\nage >= 35 -> ill=no\nage > 99 -> ill=no")
+    frame = pl.DataFrame({"age": [30, 30, 40], "ill": ["no"] * 3})
+    found = count_rules(coarse_rules(rules, {"age": ages}), frame, "ill")
+    assert found.by_label.tolist() == [[2], [1], [0]]
+
+
 def test_what_is_missing_meets_nothing():
     ages = ValueLabels(pl.Series([30, None]), pl.Series(["[30, 40)", None]))
     found = coarse_rules(RuleSet.parse("age > 20 -> ill=no"), {"age": ages})

@@ -178,6 +178,7 @@ DESCRIBED: list[dict[str, Any]] = [
     {"cuts": [[3, 17], [3]], "whole": True},
     {"ends": [{"bottom": 3}, {"bottom": 5, "top": 90}]},
     {"dates": ["month", "year"], "bottom": "1990-01-01", "top": "2020-01-01"},
+    {"step": [0.5, 10]},
     {"keep": [3, 2]},
 ]
 
@@ -196,3 +197,35 @@ def test_every_form_of_a_ladder_can_be_stated():
     words = {word for word, form in FORM_CLASSES.items() if not form.has_groups}
     assert words == set(STATED) - {"groups"}
     assert words == {next(iter(each)) for each in DESCRIBED}
+
+
+@given(
+    st.lists(st.floats(-300, 300).map(lambda x: round(x, 2)), min_size=1, max_size=20),
+    st.sampled_from([[0.1, 0.5], [10, 100], [0.25, 1]]),
+    st.sampled_from([1, 2]),
+)
+def test_multiples_of_a_step_are_read_as_they_were_meant(values, steps, level):
+    column = pl.Series("x", values, dtype=pl.Float64)
+    form = Coarsening({"step": steps}, level)
+    cells, said = Ladder.from_dict("x", form.ladder).apply(column, level), stated(form, column, k=1)
+    assert not wrong_labels(cells, said)
+    assert not wrong_labels(cells.cast(pl.String), said)
+    assert with_bounds(cells.to_frame(), {"x": form})[1] == {}
+    alone = stated_coarsening(said)
+    assert Ladder.from_dict("x", alone.ladder).apply(column, 1).to_list() == cells.to_list()
+    texts = cells.cast(pl.String)
+    assert labels_of(column, texts.unique().to_list(), said) == texts.to_list()
+    assert labels_of(column, [], said) == [None] * len(values)
+
+
+@pytest.mark.parametrize("cell", ["41", "40.5", "forty", "nan", "inf", "", "[40, 50)"])
+def test_a_cell_that_is_no_multiple_of_the_step_is_wrong(cell):
+    assert wrong_labels(pl.Series([cell]), {"step": 10})
+
+
+@pytest.mark.parametrize("step", [0, -10, "10", True])
+def test_a_step_is_a_number_above_0(step):
+    column = {"name": "x", "header": "x", "kind": "number", "role": "feature", "stated": True}
+    said = stated(Coarsening({"step": [10]}, 1), pl.Series("x", [41]), k=1) | {"step": step}
+    wrong = list(_wrong([column | {"coarser": said}], MANIFEST["columns"], ""))
+    assert wrong == ["manifest.json has an invalid 'step' in [0].coarser"]

@@ -409,7 +409,7 @@ def _labels(ladder: Ladder, level: int, cells: pl.Series) -> Iterator[LabelFacts
     ends = ladder.bounds(found, level).rows()
     order = sorted(range(found.len()), key=lambda i: _place(ends[i][0], ends[i][1]))
     for i in order:
-        yield LabelFacts(label=found[i], values=())
+        yield LabelFacts(label=str(found[i]), values=())
 
 
 def with_values(

@@ -23,6 +23,7 @@ from tamis.attack.inference import Alter
 from tamis.binary.records import BinaryTable, binarise
 from tamis.catalogue.methods import METHODS, Stated
 from tamis.coarsen.foreign_labels import ANYTHING, group_labels
+from tamis.coarsen.intervals import Multiples
 from tamis.coarsen.ladder import NOTHING, Ladder, described_level
 from tamis.coarsen.local import MISSING
 from tamis.coarsen.value_groups import plain_text
@@ -73,8 +74,8 @@ def stated_forms(manifest: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 def in_its_ladders(original: Table, release: Table, ladders: Mapping[str, Ladder]) -> Table:
     """The original with its columns at the levels of given ladders that a release has them in.
 
-    That is the finest level whose labels include all that are released. A column that no level
-    explains is an error: the ladder is another one.
+    That is the finest level whose labels include all that are released, of numbers cut down the
+    coarsest. A column that no level explains is an error: the ladder is another one.
 
     Examples
     --------
@@ -97,10 +98,12 @@ def in_its_ladders(original: Table, release: Table, ladders: Mapping[str, Ladder
 
 
 def _at_its_level(mine: pl.Series, theirs: pl.Series, ladder: Ladder) -> pl.Series:
-    released = set(bare(theirs).drop_nulls().cast(pl.String))
-    for level in range(ladder.top + 1):
+    released = set(plain_text(bare(theirs).drop_nulls()))
+    levels = range(ladder.top + 1)
+    # A number cut down may be somebody's value, too: then the coarsest level explains most.
+    for level in reversed(levels) if isinstance(ladder.form, Multiples) else levels:
         labels = ladder.apply(mine, level)
-        if released <= set(bare(labels).drop_nulls().cast(pl.String)):
+        if released <= set(plain_text(bare(labels).drop_nulls())):
             return labels.alias(mine.name)
     raise InputError(
         f"no level of the ladder of {mine.name!r} has all values that the release has of it; give "

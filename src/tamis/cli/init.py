@@ -159,6 +159,7 @@ _LADDERS = [
     "[ladders]                  # coarser forms of columns, from fine to coarse; edit them freely:",
     "# width = [5, 10], bottom = 20, top = 90     intervals of equal width, open at both ends",
     "# cuts = [[20, 40, 60], [40]]                intervals between cuts, a list for each level",
+    "# step = [10, 100]                          numbers cut down to a multiple, still numbers",
     "# keep = [3, 2]                              the first characters of a code",
     '# dates = ["month", "quarter", "year"]       or hour, day, decade',
     '# common = [["a", "b"], ["a"]]               values to keep; all others become "other"',

@@ -127,12 +127,13 @@ def with_labels(frame: Frame, column: str, coarse: CoarseColumn) -> Frame:
 
 
 def with_coarse_columns(large: LargeTable, columns: Iterable[CoarseColumn]) -> LargeTable:
-    """A large table with some columns in coarser forms, which are texts."""
+    """A large table with some columns in coarser forms: texts, or numbers of fewer digits."""
     frame, schema = large.frame, dict(large.shape.frame.schema)
     for coarse in columns:
         frame = large.engine.near(frame)
         (column,) = large.columns([coarse.name])
         frame = with_labels(frame, column, coarse)
-        schema[coarse.name] = pl.String()
+        numbers = coarse.labels.dtype.is_numeric()
+        schema[coarse.name] = coarse.labels.dtype if numbers else pl.String()
     shape = replace(large.shape, frame=pl.DataFrame(schema=schema))
     return replace(large, frame=frame, shape=shape)

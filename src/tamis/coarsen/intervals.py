@@ -1,4 +1,4 @@
-"""Ladders of intervals over numbers and dates: cuts, equal widths, or open ends.
+"""Ladders of intervals over numbers and dates: cuts, equal widths, open ends, or fewer digits.
 
 An interval contains its lower end and not its upper one. Dates are counted in days from Monday,
 1 January of the year 1, so that a width of 7 gives calendar weeks.
@@ -226,16 +226,8 @@ class Widths(_Ranges):
         points = [at for at in itertools.chain(self.widths, *ends) if at is not None]
         if self.whole and (self.dated or not _are_whole(points)):
             raise InputError("with whole = true, widths and ends must be whole numbers")
-        if not self.widths or not all(w > 0 and math.isfinite(w) for w in self.widths):
-            raise InputError("a width must be a number above 0")
+        _check_widths(self.widths, "width")
         self._check_ends()
-        for number, (finer, coarser) in enumerate(itertools.pairwise(self.widths), start=2):
-            if coarser < finer:
-                raise InputError(f"level {number} is finer than the one before; widths must grow")
-            if (_exact(coarser) / _exact(finer)).denominator != 1:
-                raise InputError(
-                    f"level {number} does not nest: its width must be a multiple of the one before"
-                )
 
     def _check_ends(self) -> None:
         check_level_ends(self.bottom, self.top, self.steps)
@@ -288,6 +280,60 @@ class Widths(_Ranges):
             np.minimum(upper, top, out=upper, where=~above)
             lower[above], upper[above] = top, np.inf
         return lower, upper
+
+
+@dataclass(frozen=True)
+class Multiples:
+    """Numbers cut down to a multiple of a step, a step a level: they lose digits and stay numbers.
+
+    Rounding to the nearest one would not nest: 149 rounds to 100, but as 150 to 200.
+
+    >>> Multiples((10, 100)).labels(pl.Series([149, 95, -3, None]), 1).to_list()
+    [140, 90, -10, None]
+    >>> Multiples((0.1,)).labels(pl.Series([0.37, 2.0]), 1).to_list()
+    [0.3, 2.0]
+    """
+
+    noun: ClassVar[str] = "number"
+    has_groups: ClassVar[bool] = False
+    sizes: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        _check_widths(self.sizes, "step")
+
+    @classmethod
+    def from_dict(cls, description: Mapping[str, Any]) -> Self:
+        only_words(description, ("step",))
+        given = description["step"]
+        dates, sizes = _points(given if isinstance(given, list | tuple) else [given], "step")
+        if dates:
+            raise InputError('a step is a number; of dates and times, write dates = ["hour"]')
+        return cls(tuple(sizes))
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"step": [_plain(size) for size in self.sizes]}
+
+    @property
+    def steps(self) -> int:
+        return len(self.sizes)
+
+    def words(self, step: int) -> str:
+        return f"numbers cut down to a multiple of {_number(self.sizes[step - 1])}"
+
+    def labels(self, values: pl.Series, step: int) -> pl.Series:
+        """Whole numbers where all multiples are whole."""
+        if not values.dtype.is_numeric():
+            raise InputError(f"a step between numbers does not fit a column of {values.dtype}")
+        at, size = on_axis(values, False), self.sizes[step - 1]
+        lower = _around(at, _exact(size))[0] + 0.0  # zero has no sign
+        if (np.isnan(lower) & ~np.isnan(at)).any():
+            raise InputError(f"a step of {_number(size)} fits no number as large as the largest")
+        found = pl.Series(lower).fill_nan(None)
+        return found.cast(pl.Int64) if size == int(size) else found
+
+    def bounds(self, label: str, step: int) -> Bounds | None:
+        """None: a label is a number itself, and where it begins."""
+        return None
 
 
 @dataclass(frozen=True)
@@ -361,6 +407,19 @@ def _coded_label(point: float, bottom: float | None, top: float | None, written:
     if top is not None and point >= top:
         return f">= {written(top)}"
     return str(written(point))
+
+
+def _check_widths(widths: Sequence[float], word: str) -> None:
+    """Refuse widths, or steps, that are none, or of which one does not hold the one before."""
+    if not widths or not all(width > 0 and math.isfinite(width) for width in widths):
+        raise InputError(f"a {word} must be a number above 0")
+    for number, (finer, coarser) in enumerate(itertools.pairwise(widths), start=2):
+        if coarser < finer:
+            raise InputError(f"level {number} is finer than the one before; {word}s must grow")
+        if (_exact(coarser) / _exact(finer)).denominator != 1:
+            raise InputError(
+                f"level {number} does not nest: its {word} must be a multiple of the one before"
+            )
 
 
 def _around(at: Floats, width: Fraction) -> tuple[Floats, Floats]:
@@ -517,5 +576,5 @@ def _check_nested(number: int, finer: set[float], coarser: set[float]) -> None:
         )
 
 
-FORMS: dict[str, type[Any]] = {"cuts": Cuts, "width": Widths, "ends": Ends}
+FORMS: dict[str, type[Any]] = {"cuts": Cuts, "width": Widths, "ends": Ends, "step": Multiples}
 """By the word of a description that says which form it is."""

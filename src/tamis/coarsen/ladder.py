@@ -176,7 +176,7 @@ class Ladder:
     Parameters
     ----------
     column : str
-    form : Cuts, Widths, Ends, Prefixes, Calendar, CommonValues or ValueGroups
+    form : Cuts, Widths, Ends, Multiples, Prefixes, Calendar, CommonValues or ValueGroups
         What the levels in between are.
 
     Examples
@@ -238,8 +238,8 @@ class Ladder:
         return self.form.steps + 1
 
     def apply(self, values: pl.Series, level: int) -> pl.Series:
-        """The column at a level: as it is at level 0, else as texts; missing cells below ``*``
-        stay missing."""
+        """The column at a level: as it is at level 0, else as texts, or numbers of fewer digits;
+        missing cells below ``*`` stay missing."""
         self._check_level(level)
         if level == 0:
             return values
@@ -276,7 +276,7 @@ class Ladder:
         """
         self._check_level(level)
         known = bare(labels).unique()
-        ends = [self._bounds_of(label, level) for label in known]
+        ends = [self._bounds_of(label, level) for label in known.cast(pl.String)]
         lower, upper = ([each[end] for each in ends] for end in (0, 1))
         kind = _kind_of([*lower, *upper])
         found = pl.DataFrame({"cell": known, "lower": lower, "upper": upper}, schema_overrides=kind)
@@ -317,6 +317,8 @@ class Ladder:
             if labels.null_count() == values.null_count():
                 break
             labels = labels.zip_with(labels.is_not_null(), self._labels(values, higher))
+        if labels.dtype != pl.String:  # numbers, which cover all
+            return labels
         uncovered = labels.is_null() & values.is_not_null()
         return labels.set(uncovered, NOTHING)
 

@@ -89,7 +89,8 @@ def value_labels(original: Table, forms: Forms) -> dict[str, ValueLabels]:
     for name, form in forms.items():
         values = bare(original.frame[name]).unique(maintain_order=True)
         labels = Ladder.from_dict(name, form.ladder).apply(values, form.level)
-        found[name] = ValueLabels(values, labels.set(labels == NOTHING, None))
+        nothing = labels.cast(pl.String) == NOTHING
+        found[name] = ValueLabels(values, labels.set(nothing, None) if nothing.any() else labels)
     return found
 
 

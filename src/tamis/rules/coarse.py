@@ -71,6 +71,9 @@ class _Groups:
         self.labels, self.group = np.unique(
             bare(labels).filter(present).to_numpy().astype(np.str_), return_inverse=True
         )
+        # Of numbers one that no column holds.
+        numbers = labels.dtype.is_numeric()
+        self.no_label = "inf" if numbers else _no_label(self.labels.tolist())
         self.found: dict[Condition, OneOf] = {}
 
     def meeting(self, condition: Condition) -> OneOf:
@@ -80,7 +83,7 @@ class _Groups:
                 self.group, weights=~matching(condition, self.values), minlength=len(self.labels)
             )
             labels = self.labels[others == 0].tolist()
-            every = labels or [_no_label(self.labels.tolist())]
+            every = labels or [self.no_label]
             self.found[condition] = OneOf(condition.column, tuple(every))
         return self.found[condition]
 

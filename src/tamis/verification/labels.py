@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
+from fractions import Fraction
 from itertools import pairwise
 from math import inf
 from typing import Any, ClassVar
@@ -162,6 +163,36 @@ class StatedWidth(StatedForm):
         return fits
 
 
+def _is_step(value: Any) -> bool:
+    return is_finite_number(value) and value > 0
+
+
+class StatedStep(StatedForm):
+    """Numbers that are multiples of a step, which stay numbers."""
+
+    word = "step"
+    keys: ClassVar[dict[str, Shape]] = {"step": _is_step}
+    read = "a number stands for all from it up to but not including the next multiple of the step"
+    kind = "number"
+
+    @property
+    def _step(self) -> Fraction:
+        return Fraction(str(self.said["step"]))
+
+    def fits(self) -> Fits:
+        step = self._step
+
+        def fits(text: str) -> bool:
+            number = _as_written(text)
+            return number is not None and (number / step).denominator == 1
+
+        return fits
+
+    def labels_of(self, values: pl.Series, labels: list[str], form: Any) -> Labels:
+        step, known = self._step, {_as_written(label): label for label in labels}
+        return [known.get(Fraction(repr(point)) // step * step) for point in _points(values)]
+
+
 class StatedEnds(StatedForm):
     """Values as they are between the ends, one label beyond each."""
 
@@ -276,7 +307,15 @@ class StatedGroups(StatedForm):
 
 STATED = {
     form.word: form
-    for form in (StatedCuts, StatedWidth, StatedEnds, StatedPrefix, StatedDates, StatedGroups)
+    for form in (
+        StatedCuts,
+        StatedWidth,
+        StatedStep,
+        StatedEnds,
+        StatedPrefix,
+        StatedDates,
+        StatedGroups,
+    )
 }
 
 
@@ -304,7 +343,8 @@ def wrong_labels(cells: pl.Series, said: dict[str, Any]) -> bool:
     True
     """
     fits = _known_form(said).fits()
-    return not all(fits(text) for text in bare(cells).drop_nulls().unique().to_list())
+    texts = bare(cells).drop_nulls().unique().cast(pl.String)
+    return not all(fits(text) for text in texts.to_list())
 
 
 def wrong_bounds(labels: pl.Series, ends: pl.Series, end: str, said: dict[str, Any]) -> bool:
@@ -376,6 +416,14 @@ def _open_ends(said: Mapping[str, Any]) -> Interval:
     """Where the lowest and the highest label begin and end; infinite where there is none."""
     bottom, top = said.get("bottom"), said.get("top")
     return -inf if bottom is None else _point(bottom), inf if top is None else _point(top)
+
+
+def _as_written(text: str) -> Fraction | None:
+    """A number exactly as its digits say: 0.1 is a tenth."""
+    try:
+        return Fraction(repr(float(text)))
+    except ValueError:
+        return None
 
 
 def _is_whole(number: float) -> bool:
