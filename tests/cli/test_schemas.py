@@ -8,10 +8,14 @@ import re
 from importlib.resources import files
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from tamis.options.commands import COMMANDS, KINDS
+from tamis.publication.manifest import stated
+from tamis.release import Coarsening
 from tests.cli.conftest import validator
+from tests.verification.test_labels import DESCRIBED
 
 SCHEMAS = {Path(str(f)).stem for f in files("tamis").joinpath("schemas").iterdir()}
 PAGE = Path(__file__).parents[2] / "docs" / "commands.md"
@@ -45,6 +49,20 @@ def test_it_requires_nothing_that_the_page_does_not_name():
     for command, words in named.items():
         asked = required(validator(command.replace(" ", "-")).schema)
         assert asked <= words, command
+
+
+def test_every_coarser_form_may_be_in_a_manifest(run, tmp_path):
+    from tamis.datasets import patients
+
+    patients(300).frame.write_csv(path := tmp_path / "t.csv")
+    roles = (path, "--target", "readmitted", "--sensitive", "hiv", "--identifier", "patient")
+    done = run("release", *roles, "--quasi", "sex", "--out", tmp_path / "out", "--quiet")
+    assert done.code == 0, done.err
+    content = json.loads((tmp_path / "out" / "manifest.json").read_text(encoding="utf-8"))
+    for description in DESCRIBED:
+        said = stated(Coarsening(description, 1), pl.Series("x", []), k=1)
+        content["columns"][0]["coarser"] = said
+        validator("manifest").validate(content)
 
 
 def test_manifests_are_as_theirs_says(run, tmp_path):
