@@ -10,7 +10,13 @@ from tamis.catalogue.presets import EVERY
 from tamis.datasets import patients
 from tamis.flow import Settings, consider
 from tamis.publication.bundle import publish
-from tamis.publication.dossier import DISCLAIMER, TO_FILL, dossier_of, render_dossier
+from tamis.publication.dossier import (
+    DISCLAIMER,
+    TO_FILL,
+    _alone,
+    dossier_of,
+    render_dossier,
+)
 from tamis.verification.verify import verify
 from tests.quick_look import no_trees
 
@@ -76,6 +82,17 @@ def test_named_limits_are_compared_with_what_was_counted(folder, content):
     for each in limits.values():
         assert each["reached"] == k
         assert each["met"] == (k >= each["needed"])
+
+
+def test_no_limit_is_said_to_hold_for_whoever_knows_everything_that_is_released(folder, content):
+    said = json.loads((folder / "private" / "summary.json").read_text())["exposure"]
+    unique, total = said["everything"]["unique"], said["total"]
+    assert unique > 0
+    assert f"{unique:,} of {total:,} {said['unit']} are like nobody else" in content["alone"]
+    nobody = said | {"everything": {"k": 7, "unique": 0}}
+    assert _alone(nobody) == ""
+    few = said | {"everything": {"k": None, "unique": None}}
+    assert f"fewer than {said['asked']} of" in _alone(few)
 
 
 def test_every_column_has_its_fate_and_every_field_a_place(content, page):

@@ -20,6 +20,7 @@ from tamis.catalogue.presets import EVERY, Preset
 from tamis.figures import percent
 from tamis.publication.page import csp_hash, legible, template_text, templates
 from tamis.rounding import ROUNDING
+from tamis.unique_counts import ExposureFacts
 
 DISCLAIMER = (
     "This dossier reports measurements. It does not claim that the release, or anybody who makes, "
@@ -84,6 +85,8 @@ class Dossier:
     no_test: str
     promises: tuple[dict[str, Any], ...]
     limits: tuple[NamedLimit, ...]
+    alone: str
+    """How many people are alone to whoever knows more than the limits assume."""
     usefulness: tuple[dict[str, Any], ...]
     done: tuple[dict[str, str], ...]
     """What happened to each column, and why."""
@@ -121,6 +124,7 @@ def dossier_of(summary: Analysis) -> Dossier:
             for each in promises
         ),
         limits=tuple(_limit(preset, _smallest(summary)) for preset in EVERY),
+        alone="" if exposure is None else _alone(exposure),
         usefulness=tuple(
             {"label": m.label, "sentence": m.sentence, "released": m.released} for m in bits
         ),
@@ -141,6 +145,19 @@ def _smallest(summary: Analysis) -> int | None:
     """The fewest people alike to any attacker, as it was counted in the written file."""
     counted = [int(p.value) for p in summary.promises if p.key == "k_anonymity"]
     return min(counted, default=None)
+
+
+def _alone(exposure: ExposureFacts) -> str:
+    """That no limit holds for whoever knows all that is released, where people are alone then."""
+    unique, unit = exposure["everything"]["unique"], exposure["unit"]
+    if unique == 0:
+        return ""
+    many = f"fewer than {exposure['asked']}" if unique is None else f"{unique:,}"
+    return (
+        "The limits are about what attackers are assumed to know. In all released columns "
+        f"together, {many} of {exposure['total']:,} {unit} are like nobody else: for whoever knows "
+        "these, none of the limits holds."
+    )
 
 
 def _limit(preset: Preset, smallest: int | None) -> NamedLimit:
