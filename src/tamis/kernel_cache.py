@@ -47,6 +47,11 @@ def is_kept() -> bool:
     return not _PRIVATE
 
 
+def were_compiled_ahead() -> bool:
+    """Whether this process works on a copy of kernels that it can only read."""
+    return bool(_PRIVATE) and any(Path(_PRIVATE[0]).rglob("*.nbc"))
+
+
 def _usual_place() -> None:
     """Leave it to Numba, or to what the user or an earlier kernel has set."""
 

@@ -50,6 +50,17 @@ def test_what_is_lacking_comes_with_what_to_do(monkeypatch):
     assert "browser" in lacking
 
 
+def test_kernels_that_can_only_be_read_are_known(monkeypatch, tmp_path):
+    monkeypatch.setattr(kernel_cache, "_PRIVATE", [str(tmp_path)])
+    about = {each.about: each for each in doctor.findings()}
+    assert not about["compiled kernels"].works
+    (tmp_path / "of").mkdir()
+    (tmp_path / "of" / "a.nbc").touch()
+    about = {each.about: each for each in doctor.findings()}
+    assert about["compiled kernels"].works
+    assert "compiled ahead" in about["compiled kernels"].found
+
+
 def test_nothing_is_compiled_ahead_where_nothing_can_be_kept(run, monkeypatch):
     monkeypatch.setattr(kernel_cache, "_PRIVATE", ["somewhere"])
     code, _, err = run("warm")

@@ -89,10 +89,12 @@ def _packages() -> Iterator[Working]:
 
 
 def _kernels() -> Working:
-    from tamis.kernel_cache import is_kept
+    from tamis.kernel_cache import is_kept, were_compiled_ahead
 
     if is_kept():
         return Working("compiled kernels", "kept from one run to the next")
+    if were_compiled_ahead():
+        return Working("compiled kernels", "compiled ahead, in a folder that can only be read")
     return Working(
         "compiled kernels",
         "compiled anew by every run",
