@@ -172,14 +172,15 @@ def test_what_cannot_be_met_publishes_nothing(run, args, tmp_path):
 
 
 def test_limits_are_kept(run, args, tmp_path):
-    options = (*FEW_METHODS, "--max-pbi", -0.01, "--max-features", 5, "--quiet")
+    methods = ("--methods", "front,breach,containment")
+    options = (*methods, "--max-pbi", -0.01, "--max-features", 3, "--quiet")
     code, _, err = run("release", *args, "--out", tmp_path / "out", *options)
     assert code == 0, err
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
     summary = json.loads((tmp_path / "out" / "private" / "summary.json").read_text())
     assert next(c["pbi"] for c in summary["candidates"] if c["chosen"]) <= -0.01
-    assert len(manifest["columns"]) <= 6
-    assert any(c["size"] > 5 and c["fails"] for c in summary["candidates"])
+    assert len(manifest["columns"]) <= 4
+    assert any(c["size"] > 3 and c["fails"] for c in summary["candidates"])
 
 
 def test_an_existing_folder_is_refused_before_any_work(run, args, tmp_path, monkeypatch):
