@@ -67,10 +67,14 @@ def test_a_release_against_two_attackers_is_attacked_by_each(run, table, named, 
     assert code == 0, err
     promises = json.loads((tmp_path / "out" / "manifest.json").read_text())["promises"]
     assert {entry["attacker"] for entry in promises} == {"clerk", "boss"}
+    known = {entry["attacker"] for entry in promises if entry["columns"]}
+    code, out, err = run("verify", tmp_path / "out")
+    assert code == 0, err
+    assert out.count("People who look alike were counted again.") == 1
+    assert all(f"Against {name}" in out for name in known)
     code, out, err = run("attack", table, tmp_path / "out", *named, "--json", "--quiet")
     assert code == 0, err
     names = [each["attacker"] for each in json.loads(out)["attacks"]]
-    known = {entry["attacker"] for entry in promises if entry["columns"]}
     assert {n.partition(": ")[0] for n in names if ": linkage" in n} == known
 
 

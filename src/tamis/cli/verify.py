@@ -48,7 +48,9 @@ def verify(
         return
     # Not by `console`: whoever only verifies need not have rich.
     lines = [f"{folder} matches its manifest."]
-    lines += [f"  {check.words}" for check in found.checks if not check.uncounted]
+    # Several promises of one kind, as against several attackers, are counted but said once.
+    done = dict.fromkeys(check.words for check in found.checks if not check.uncounted)
+    lines += [f"  {words}" for words in done]
     lines += [*found.claims, *found.alone, *found.not_checked]
     if not found.private:
         lines.append("private/ is not here, so columns were checked only by their values.")
