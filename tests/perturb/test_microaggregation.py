@@ -14,7 +14,9 @@ from hypothesis.extra import numpy as hnp
 
 from tamis import Microaggregation, Roles, Table, k_anonymity
 from tamis.errors import CannotMeet, InputError
-from tamis.perturb.microaggregation import mdav_groups, middle
+from tamis.people import People
+from tamis.perturb import microaggregation
+from tamis.perturb.microaggregation import mdav_groups
 
 NUMBERS = hnp.arrays(
     np.float64,
@@ -48,6 +50,10 @@ def by_definition(X: np.ndarray, k: int) -> np.ndarray:
             number += 1
     group[left] = number
     return group
+
+
+def middle(column: pl.Series, groups: np.ndarray, k: int = 1, people: People | None = None):
+    return microaggregation.middle(column, groups, people or People.of_rows(len(groups)), k)
 
 
 def framed(X: np.ndarray) -> pl.DataFrame:
@@ -131,6 +137,40 @@ def test_a_value_of_one_row_is_given_to_nobody_where_it_ties(random) -> None:
     groups = frame["age"].to_numpy() - 1
     found = dict(zip(groups.tolist(), middle(frame["job"], groups)))
     assert found == {0: "cook", 1: "cook", 2: "cook"}
+
+
+def test_a_value_of_fewer_than_k_people_is_given_to_nobody() -> None:
+    groups = np.array([0, 0, 0, 1, 1, 1, 2, 2, 2])
+    jobs = pl.Series("job", ["czar", "abbot", "judge", *["king"] * 3, *["cook"] * 3])
+    alone = middle(jobs, groups, k=3).to_list()
+    assert alone == [None] * 3 + ["king"] * 3 + ["cook"] * 3
+    # Of the three kings two are one person.
+    whose = People.of([0, 1, 2, 3, 3, 4, 5, 6, 7])
+    assert middle(jobs, groups, k=3, people=whose).to_list() == [None] * 6 + ["cook"] * 3
+    # Two kings are too few, though most of their group.
+    fewer = jobs.clone().set(pl.Series(range(9)) == 3, "cook")
+    assert middle(fewer, groups, k=3).to_list() == [None] * 3 + ["cook"] * 6
+
+
+def test_a_number_that_one_person_of_a_group_has_is_given_to_nobody() -> None:
+    ages, groups = pl.Series("age", [7, None, 8, 9]), np.array([0, 0, 1, 1])
+    assert middle(ages, groups, k=2).to_list() == [None, None, 8.5, 8.5]
+    assert middle(ages, groups, k=2, people=People.of([0, 1, 2, 2])).to_list() == [None] * 4
+    assert middle(ages, groups, k=1).to_list() == [7.0, 7.0, 8.5, 8.5]
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9), st.integers(0, 30)), min_size=8))
+def test_no_released_category_is_that_of_fewer_than_k_people(rows) -> None:
+    frame = pl.DataFrame(rows, schema=["age", "job", "person"], orient="row").cast(
+        {"job": pl.String}
+    )
+    k = 3
+    if frame["person"].n_unique() < k:
+        return
+    table = Table(frame, Roles(identifiers=("person",)))
+    released = Microaggregation(k).fit_transform(table).frame
+    have = {job: len({p for _, j, p in rows if str(j) == job}) for job in frame["job"].unique()}
+    assert all(have[job] >= k for job in released["job"].drop_nulls())
 
 
 def test_a_number_that_most_of_a_group_lack_is_lacking_in_all() -> None:

@@ -28,6 +28,9 @@ class Microaggregation(BaseEstimator):  # type: ignore[misc]
     the same as at least k - 1 others in the columns that were altered. Where people in a `Table`
     have several rows, each group has rows of at least k people.
 
+    No group gets a category that fewer than k people have, nor a number that one person alone of
+    the group has; where no other category is left, the cells are missing.
+
     Parameters
     ----------
     k : int
@@ -94,16 +97,13 @@ class _Grouped(NamedTuple):
 
 
 def _grouped_rows(frame: pl.DataFrame, k: int, people: People) -> _Grouped:
-    return keeping(
-        k, people, lambda rows: _attempt(frame, rows, people), lambda each: each.anonymity
-    )
+    def attempt(rows: int) -> _Grouped:
+        groups = mdav_groups(frame, rows)
+        middles = pl.DataFrame([middle(cells, groups, people, k) for cells in frame.get_columns()])
+        alike = grouped(middles, middles.columns, people)
+        return _Grouped(groups, middles, alike.k_anonymity)
 
-
-def _attempt(frame: pl.DataFrame, k: int, people: People) -> _Grouped:
-    groups = mdav_groups(frame, k)
-    middles = pl.DataFrame([middle(column, groups) for column in frame.get_columns()])
-    alike = grouped(middles, middles.columns, people)
-    return _Grouped(groups, middles, alike.k_anonymity)
+    return keeping(k, people, attempt, lambda each: each.anonymity)
 
 
 def mdav_groups(frame: pl.DataFrame, k: int) -> Groups:
@@ -158,33 +158,49 @@ def _per_variance(variance: float) -> float:
     return 1 / variance if variance > 0 else 0.0
 
 
-def middle(column: pl.Series, groups: Groups) -> pl.Series:
+def middle(column: pl.Series, groups: Groups, people: People, k: int) -> pl.Series:
     """Each cell as the middle of its group: the mean, or the most frequent category.
 
-    >>> middle(pl.Series("x", [1, 2, None, 9]), np.array([0, 0, 0, 1])).to_list()
-    [1.5, 1.5, 1.5, 9.0]
+    >>> ages = pl.Series("age", [1, 2, None, 9, 8])
+    >>> middle(ages, np.array([0, 0, 0, 1, 1]), People.of_rows(5), k=2).to_list()
+    [1.5, 1.5, 1.5, 8.5, 8.5]
     """
     if kind_of(column.dtype) == "nominal":
-        return _commonest(column, groups)
+        return _commonest(column, groups, people, k)
     at = as_floats(column)
     present = ~np.isnan(at)
     sizes, known = np.bincount(groups), np.bincount(groups, present)
     sums = np.bincount(groups, np.where(present, at, 0.0))
-    means = np.where(2 * known >= sizes, sums / np.maximum(known, 1), np.nan)
-    means[known == 0] = np.nan
+    # The mean of one person's numbers is what this person has, given to all of the group.
+    whose = np.unique(np.column_stack([groups, people.codes])[present], axis=0)[:, 0]
+    enough = np.bincount(whose, minlength=len(sizes)) >= min(k, 2)
+    means = np.where((2 * known >= sizes) & enough, sums / np.maximum(known, 1), np.nan)
     found = pl.Series(column.name, means[groups], nan_to_null=True)
     return found if column.dtype.is_numeric() else found.round().cast(pl.Int64).cast(column.dtype)
 
 
-def _commonest(column: pl.Series, groups: Groups) -> pl.Series:
+def _commonest(column: pl.Series, groups: Groups, people: People, k: int) -> pl.Series:
     """The most frequent value of each group; of equals, the commonest of all, then the first.
 
-    A tie must not give all of a group a value that hardly anybody has.
+    Only values of at least k people are given to a group, since a rarer one would say that one of
+    these few is in it; a group of rare values alone gets none.
     """
-    cells = pl.DataFrame({"group": groups, "value": bare(column), "row": np.arange(len(groups))})
+    cells = pl.DataFrame(
+        {
+            "group": groups,
+            "value": bare(column),
+            "row": np.arange(len(groups)),
+            "person": people.codes,
+        }
+    )
     counts = cells.group_by("group", "value").agg(pl.len().alias("rows"), pl.col("row").min())
-    ranked = counts.with_columns(everywhere=pl.col("rows").sum().over("value")).sort(
-        ["rows", "everywhere", "row"], descending=[True, True, False]
+    common = cells.group_by("value").agg(
+        everywhere=pl.len(), common=pl.col("person").n_unique() >= k
+    )
+    ranked = (
+        counts.join(common, on="value", nulls_equal=True)
+        .filter(pl.col("common") | pl.col("value").is_null())
+        .sort(["rows", "everywhere", "row"], descending=[True, True, False])
     )
     first = ranked.unique("group", keep="first")
     order = cells.join(first, on="group", how="left", maintain_order="left")
