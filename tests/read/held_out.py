@@ -135,3 +135,86 @@ NO_SCALES = (
     "left|right|both",
     "sun|rain|snow",
 )
+
+# A second time, by somebody else, when the lists had been extended with what the first missed.
+NAMES_AGAIN = (
+    "first_nm|LASTNM|F_NAME|l_name|Forenames|sname|PatientName|pat_name|ClientName|"
+    "insured_name|policyholder|defendant|plaintiff_name|claimant|mothers_maiden_name|"
+    "maiden_name|nok_name|next_of_kin|contact_person|guardian|EmpName|full_nm|preferred_name|"
+    "nickname|alias|aka|middlename|owner_name|voter_name|resp_first|resp_last|suspect|Zuname|"
+    "Geburtsname|Rufname|Patientenname|Ansprechpartner|Versicherter|nom_naissance|"
+    "nom_jeune_fille|prenom_usuel|nom_prenom|nom_patient|primer_apellido|apellido_paterno|"
+    "apellidos_nombre|nombres|segundo_nombre|sobrenome|nome_mae|nome_paciente|nominativo|"
+    "cognome_nome|achternaam|roepnaam|naam_patient|tilltalsnamn|efternamn|etternavn|etunimi|"
+    "eiginnafn|kenninafn|imie_nazwisko|prijmeni|příjmení|krestni_jmeno|priezvisko|priimek|"
+    "prezime|vezeteknev|keresztnev|beteg_neve|nume_familie|prenume|familiya|otchestvo|Фамилия|"
+    "Имя|ФИО|prizvyshche|adi_soyadi|soyad\u0131|eponymo|επώνυμο|mbiemri|eesnimi|perekonnanimi|"
+    "uzvards|pavardė|abizena|cognoms|cyfenw|sloinne|kunjom|nama_lengkap|nama_pasien|pangalan|"
+    "apelyido|ho_ten|họ_tên|jina|姓名|氏名|이름|الاسم|שם_משפחה|नाम"
+)
+IDS_AGAIN = (
+    "patno|pat_nr|PatientNr|ptid|pt_id|PTNUM|subject_no|SubjectNumber|RECORD_ID|participantid|"
+    "part_no|respno|RESPNUM|casenum|HHNUM|hhold|household_no|famid|PERSID|pers_no|personnr|"
+    "personnummer|fodselsnummer|CPR|henkilotunnus|hetu|PESEL|rodne_cislo|taj|CNP|EGN|JMBG|OIB|"
+    "AMKA|codice_fiscale|NIE|DNI|CURP|CPF|RUT|cedula|SSN|SIN|NINO|NHS_number|BSN|AHV|SVNR|NIR|"
+    "TFN|medicare_no|aadhaar|NRIC|nik|hospital_no|chart_no|account_no|cust_id|custnum|clientno|"
+    "mbr_id|MEMNO|subscriber_id|enrolid|enrollee_id|bene_id|DESYNPUF_ID|hicno|pidp|pidlink|"
+    "nomem_encr|pernr|persnr|sernum|stu_id|studentnr|matrikelnummer|matricule|empno|"
+    "EmployeeNumber|staff_no|badge_no|userid|uid|player_id|donor_id|prisoner_no|inmate_id|"
+    "offender_id|booking_no|voter_id|policy_no|Patientennummer|Fallnummer|Versichertennummer|"
+    "numero_dossier|num_patient|nip|ipp|id_beneficiaire|numero_historia|nhc|expediente|"
+    "prontuario|id_utente|tessera|cartella|patientnummer|klantnummer|lidnummer|deltagarnr|"
+    "lopnr|journalnummer|borgernr|potilasnumero|asiakasnumero|nr_pacjenta|numer_klienta|"
+    "cislo_pacienta|beteg_azonosito|nr_pacient|hasta_no|tc_kimlik|musteri_no|no_rekam_medis|"
+    "id_pasien|kod_pacjenta|пациент_id|номер_карты"
+)
+SCALES_AGAIN = (
+    "infant|toddler|child|teen|adult|senior",
+    "primary|lower secondary|upper secondary|bachelor|master|doctorate",
+    "cold|cool|mild|warm|hot",
+    "very unlikely|unlikely|neutral|likely|very likely",
+    "strongly oppose|oppose|neither|support|strongly support",
+    "none|trace|1+|2+|3+",
+    "I|II|III|IV|V",
+    "T1|T2|T3|T4",
+    "N0|N1|N2",
+    "ASA 1|ASA 2|ASA 3|ASA 4",
+    "<1 year|1-4 years|5-9 years|10+ years",
+    "under 18|18 to 24|25 to 44|45 to 64|65 and over",
+    "0|1-2|3-5|>5",
+    "$0-$10k|$10k-$25k|$25k-$50k|$50k+",
+    "daily|weekly|monthly|yearly|never",
+    "nie|selten|manchmal|oft|immer",
+    "jamais|parfois|souvent|toujours",
+    "nunca|a veces|siempre",
+    "mai|talvolta|spesso|sempre",
+    "sehr schlecht|schlecht|mittel|gut|sehr gut",
+    "aldrig|ibland|ofta|alltid",
+    "nooit|soms|vaak|altijd",
+    "nigdy|czasami|często|zawsze",
+    "underweight|normal weight|overweight|obese",
+    "benign|borderline|malignant",
+    "Grade 1|Grade 2|Grade 3",
+    "small|medium|large|extra large",
+    "XS|S|M|L|XL|XXL",
+    "Q1|Q2|Q3|Q4",
+    "no schooling|some high school|high school graduate|some college|college degree|postgraduate",
+    "poor|fair|good|very good|excellent",
+    "not at all|a little|somewhat|very much",
+    "low|moderate|high|very high",
+    "negligible|minor|moderate|major|extreme",
+    "niedrig|mittel|hoch",
+    "faible|moyen|élevé",
+    "bajo|medio|alto",
+)
+ORDINARY_AGAIN = (
+    "voter_turnout pid_count n_ids caseload rut_depth uid_rate sin_theta tajs nip_score pan_temp "
+    "cpr_minutes employees students_per_class persons_in_house famsize hh_income unit_price"
+)
+CATEGORIES_AGAIN = (
+    "status ward first_visit last_contact_mode name_of_drug brand_name firm_type suffix last_grade "
+    "first_language street_type address_known house_type phone_os mobile_plan account_type "
+    "member_tier policy_type case_type patient_class subject hospital county occupation owner_type "
+    "guardian_type nom_commercial adresse_type cell_type tessera_type badge_colour "
+    "donor_type sample_type batch chart_type record_type"
+)

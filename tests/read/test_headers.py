@@ -37,8 +37,9 @@ def test_ids_of_strangers_are_known_by_their_header(header):
 @pytest.mark.parametrize(
     "header",
     of(
-        "part_no n_patients num_visits number_of_patients employees members users no_employees "
-        "household_size family_income customer_age user_rating patient_weight member_months cases "
+        "part_no n_patients n_ids num_visits number_of_patients employees members users "
+        "no_employees household_size family_income customer_age user_rating patient_weight "
+        "member_months cases "
         "case_count driver_age mail mobile phone email sin nir body_mass_index price_index paid "
         "severity_index product_id store_id movie_id hospital_id school_id grid_id sku cases_per_no"
     ),

@@ -38,7 +38,7 @@ kunde klient mitglied mitarbeiter versicherter teilnehmer haushalt schueler schu
 malade assure allocataire salarie eleve etudiant adherent beneficiaire usager menage individu abonne
 paciente cliente persona usuario alumno empleado afiliado encuestado individuo
 paziente utente dipendente studente assistito
-pessoa aluno funcionario utilizador
+pessoa aluno funcionario utilizador hhold borger
 klant persoon deelnemer leerling medewerker
 kund pasient medlem deltager deltaker elev potilas asiakas henkilo jasen
 pacjent pracownik pacient zakaznik zamestnanec beteg ugyfel szemely musteri ogrenci pasien pelanggan
@@ -55,6 +55,7 @@ sozialversicherungs teilnehmer probanden haushalts matrikel schueler steuer fall
 secu securitesociale foyer expediente socio hogar famiglia prontuario utilizator
 clienten persoons lid burgerservice person kunde medlems hasta kisi uye tckimlik kimlik
 potilas henkilo asiakas rodne osoba chi pan nir medrec membership historia tessera relatie
+mem hic medicare medicaid deltagar
 """
 """What is short for people and for what stands for them, beside a word for a number."""
 _NUMBERS = """
@@ -65,12 +66,13 @@ historiaclinica matricule matricola matricula dossard passport passeport reisepa
 driverslicense drivinglicence licenseplate licenceplate numberplate immatriculation rijbewijs
 fuehrerschein iban msisdn imei imsi idfa gaid username userid login screenname twitterhandle
 surname firstname lastname fullname forename uid seqn pidp pidlink hhidpn enrolid desynpufid
-recordlocator lopnr lopnummer rekammedis
+recordlocator lopnr lopnummer rekammedis pernr sernum nomemencr fodselsnummer journalnr
+journalnummer номеркарты
 """
 """Numbers and names that only people have."""
 _MAYBE = """
 nin sin nie rut cpr bib serial licence license email mail phone telephone telefon mobile badge
-loyaltycard expediente prontuario
+loyaltycard expediente prontuario nino nir tfn nric nik taj amka tessera cartella
 """
 """The same, if they are long enough."""
 _PHONE = """
@@ -111,7 +113,8 @@ ELSEWHERE = frozenset(f"{_THINGS} {_PLACES} {_TIMES}".split())
 
 
 _IDS = frozenset({"id", "ids", "idno", "idnum", "idnr"})
-_PEOPLE = frozenset(_PERSON.split())
+PEOPLE = frozenset(_PERSON.split())
+"""Words for a person."""
 _MAYBES = frozenset(_MAYBE.split())
 
 
@@ -157,11 +160,14 @@ def names_person(column: pl.Series) -> bool:
 @cache
 def _how_headed(name: str) -> str:
     """By a number of people ("sure"), a person alone, what may mean either, a telephone; or ""."""
-    words = [w for w in header_words(name) if len(w) > 1]
+    every = header_words(name)
+    words = [w for w in every if len(w) > 1]
     joined = "".join(words)
+    if every[1:] == ["ids"]:  # `n_ids` counts them
+        return ""
     if joined in _IDS or any(_BOTH.fullmatch("".join(words[at:])) for at in range(len(words))):
         return "sure"
-    if joined in _PEOPLE:
+    if joined in PEOPLE:
         return "person"
     if _NUMBER.fullmatch(joined):
         return "sure"

@@ -52,7 +52,7 @@ KEY = "looks like a key by name and values"
 REPEATS = "repeats like a person: a few rows each, within which other columns do not change"
 SIBLING = "tells the same people apart as {}, or is a part of it"
 
-_KEYS = {"id", "ids", "uuid", "guid", "key", "hash"}
+_KEYS = {"id", "uuid", "guid", "key", "hash"}
 """What the names of keys end in."""
 _ROWS = {"row", "rows", "rowname", "rownames", "rownumber", "record", "index", "idx"}
 """Words for rows."""
@@ -439,7 +439,7 @@ def _is_key(column: pl.Series, present: pl.Series, distinct: int) -> bool:
     if names_person(column) or _shaped(present):
         return True
     words = header_words(column.name)
-    named = bool(words) and (words[-1] in _KEYS or set(words) <= _ROWS)
+    named = bool(words) and (words[-1] in _KEYS or set(words) <= {*_ROWS, "ids"})
     return named and not is_of_things(column.name) and distinct >= OFTEN * present.len()
 
 

@@ -12,7 +12,7 @@ import polars as pl
 
 from tamis.person import header_words
 from tamis.read.common_names import FAMILY_NAMES, GIVEN_NAMES
-from tamis.read.headers import is_of_things
+from tamis.read.headers import PEOPLE, is_of_things
 from tamis.read.identifiers import without_accents
 
 FEWEST = 3
@@ -59,33 +59,44 @@ kundenname patientenname teilnehmername mitarbeitername spielername schuelername
 фамилия имя отчество фио прізвище ονομα επωνυμο ονοματεπωνυμο 姓名 氏名 名前 姓 이름 성명 성 الاسم
 namalengkap namabelakang namadepan cyfenw sloinne mbiemri mbiemer
 nomjeunefille nomdejeunefille primeironome nomemae nomepai fornavne numefamilie
+nomnaissance segundonombre nominativo eiginnafn kenninafn prizvyshche kunjom pangalan apelyido
+hoten hovaten lastnm firstnm fullnm preferredname नाम שםמשפחה שםפרטי
 """
 # As `header_words` gives them: Hangul, for one, is taken apart with the accents.
 SURE = frozenset("".join(header_words(word)) for word in _SURE.split())
 """Words, or words written as one, that name nothing but people."""
 _DOUBTFUL = """
 first last given family middle name names nom noms nome nomi nombre nombres ad adi ime meno nume
-nama isim nimi navn namn naam nev vards vardas emri onoma izena
+nama isim nimi navn namn naam nev neve vards vardas emri onoma izena jina nm alias aka
 """
 DOUBTFUL = frozenset(_DOUBTFUL.split())
 """Words that may mean names of people."""
+NAME = DOUBTFUL - {"first", "last", "given", "family", "middle"}
+"""Those that mean names of people where a word says whose: `last_contact` may be a kind of it."""
 _WHOSE = """
 patient pat person people subject subj def defendant cust customer client emp employee member child
 mother father parent spouse partner husband wife victim witness suspect offender inmate applicant
-contact user student pupil teacher doctor physician nurse provider author owner driver insured
-beneficiary next of kin emergency guardian legal birth preferred full actual voter tenant borrower
-plaintiff judge player donor respondent participant resident citizen worker staff manager holder
-cardholder account c p r s e de du del da di der den van la le el kunde kunden paciente cliente
-pasient pacjent osoba person des patienten paziente
+contact user student pupil teacher doctor physician nurse author owner driver insured
+beneficiary kin nok guardian voter tenant borrower
+plaintiff claimant policyholder judge player donor respondent participant resident citizen worker
+staff manager cardholder resp kunde kunden paciente cliente
+pasient pacjent osoba person patienten paziente
 dipendente empleado salarie eleve schueler schuler mitarbeiter
 """
-WHOSE = frozenset(_WHOSE.split())
-"""What may stand before such a word."""
+WHOSE = PEOPLE | frozenset(_WHOSE.split())
+"""Whose name may be given, by the word for names or alone."""
+_BETWEEN = """
+next of emergency legal birth preferred full actual holder account provider c p r s e de du del da
+di der den van la le el des
+"""
+BETWEEN = frozenset(_BETWEEN.split())
+"""What else may stand there: a provider, for one, is a doctor or a hospital."""
 _ADDRESS = """
 address addr street streetaddress residence domicile adresse anschrift strasse rue voie
 direccion domicilio calle indirizzo endereco morada adres straat adress gatuadress osoite
 katuosoite ulica adresa utca lakcim cim sokak gade vei
 wohnanschrift rua residenza gateadresse strada adresas aadress alamat diachi adreca
+hjemmeadresse bydliste
 """
 ADDRESS = frozenset(_ADDRESS.split())
 """Words for where somebody lives, which need texts of several words."""
@@ -93,6 +104,7 @@ ADDRESS = frozenset(_ADDRESS.split())
 COMMON = GIVEN_NAMES | FAMILY_NAMES
 
 _LETTERS = r"^\p{L}[\p{L}\p{M}'\x{2019}`.-]*,?(?: \p{L}[\p{L}\p{M}'\x{2019}`.-]*,?){0,4}$"
+_FULL = _LETTERS.replace("{0,4}$", "{1,4}$")
 _LONG_WORD = r"\p{L}{4}|[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]{2}"
 _MONTH = r"(?i)\b(?:jan|feb|m[aä]r|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz])[a-z]*\.?\b.*\d"
 
@@ -109,32 +121,39 @@ def named_by_header(column: pl.Series) -> str:
         return ""
     words = header_words(column.name)
     sure, doubtful = _is_sure(words), _is_doubtful(words)
+    whose = bool(WHOSE & set(words)) and set(words) <= WHOSE | BETWEEN | DOUBTFUL
     address = bool(ADDRESS & {*words, "".join(words)})
-    if not (sure or doubtful or address):
+    if not (sure or doubtful or whose or address):
         return ""
     present = _present(column)
     distinct = present.unique()
     if sure and distinct.len() >= FEWEST and _share(distinct, _LETTERS) >= LIKE_NAMES:
         return "headed as names of people"
+    if distinct.len() < MANY:
+        return ""
+    if whose and _share(distinct, _LETTERS if doubtful else _FULL) >= LIKE_NAMES:
+        return "headed as names of people"
     if doubtful and _may_be_names(present, distinct):
         return "headed as names of people"
-    if address and distinct.len() >= MANY and _share(distinct, r"\S\s+\S") >= ONCE:
+    if address and _share(distinct, r"\S\s+\S") >= ONCE:
         return "headed as addresses"
     return ""
 
 
 def _is_sure(words: list[str]) -> bool:
     """Whether a word of the header, or neighbours written as one, name nothing but people."""
+    if NAME & set(words) and WHOSE & set(words) and _is_doubtful(words):
+        return True
     runs = range(1, 4)
     return any("".join(words[at : at + n]) in SURE for n in runs for at in range(len(words)))
 
 
 def _is_doubtful(words: list[str]) -> bool:
-    return bool(DOUBTFUL & set(words)) and set(words) <= DOUBTFUL | WHOSE
+    return bool(DOUBTFUL & set(words)) and set(words) <= DOUBTFUL | WHOSE | BETWEEN
 
 
 def _may_be_names(present: pl.Series, distinct: pl.Series) -> bool:
-    if distinct.len() < MANY or _share(distinct, _LETTERS) < LIKE_NAMES:
+    if _share(distinct, _LETTERS) < LIKE_NAMES:
         return False
     return distinct.len() >= OFTEN * present.len() or _known_share(present) >= KNOWN
 
