@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis.catalogue.choices import RANKS, VALUE
-from tamis.catalogue.measures import FACTORS, MEASURES
+from tamis.catalogue.measures import FACTORS, MEASURES, MeasureRecord, of_rules
 from tamis.errors import CannotMeet, InputError, listed, plural
 from tamis.evaluate.bits import KeptTold, Mean, as_good, chosen, merges_of, redrawn
 from tamis.evaluate.bits_scorer import figure
@@ -46,6 +46,12 @@ class Limit:
     measure: str
     side: Literal["at least", "at most"]
     bound: float
+
+    @property
+    def about(self) -> MeasureRecord:
+        """What is limited."""
+        better: Direction = "max" if self.side == "at least" else "min"
+        return MEASURES.get(self.measure) or of_rules(self.measure, better)
 
     def short_by(self, value: float) -> float:
         """How much is missing; 0 where the limit is met."""
@@ -92,7 +98,7 @@ def beyond(
     """The limits that a release does not meet on the rows used to choose, or to report."""
     found = []
     for limit in limits:
-        measure, about = limit.measure, MEASURES[limit.measure]
+        measure, about = limit.measure, limit.about
         name = about.words
         value = row.value_for_choice(measure) if rows == "choose" else row.value(measure)
         if value is None:

@@ -221,7 +221,8 @@ def consider(
         tell("measuring what all columns give", 0, 1)
     problem = _problem(evaluator, settings, binary, ladders or {}, handed)
     found = propose(problem, methods(settings.proposing), tell)
-    card = scorecard(evaluator, *_ends(problem, records), found.releases, tell=tell)
+    ends, measures = _ends(problem, records), settings.measures
+    card = scorecard(evaluator, *ends, found.releases, measures=measures, tell=tell)
     _warn(table, settings, card)
     decision = _decided(card, settings, _also(card, handed, evaluator, settings, population))
     outcome = Outcome(
@@ -328,6 +329,7 @@ def _evaluator(
         records,
         _suppression(table, split, settings, asked, handed),
         settings.secret_weights,
+        settings.rule_measures,
     )
 
 

@@ -5,16 +5,19 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from copy import deepcopy
+from dataclasses import dataclass, field, fields, replace
 from secrets import token_hex
 from typing import Any, Literal, TypeVar, get_args
 
 from tamis.catalogue.choices import CHOICES
-from tamis.catalogue.measures import MEASURES
+from tamis.catalogue.measures import MEASURES, MeasureRecord, of_rules
 from tamis.catalogue.methods import BY_DEFAULT, DP, METHODS
 from tamis.decide import Limit
 from tamis.dp.budget import ROUNDING, check_epsilon
 from tamis.errors import InputError, TamisWarning, listed
+from tamis.evaluate.retention import limited_measures, own_measures
+from tamis.evaluate.rule_measure import RuleMeasure
 from tamis.learn.models import attackers
 from tamis.notebook import in_short
 from tamis.options.commands import options_of
@@ -80,6 +83,8 @@ class ChoiceSettings(_Checked):
     min_performance: float | None = None
     max_features: int | None = None
     max_lost_rules: float | None = None
+    rule_measures: tuple[RuleMeasure, ...] = ()
+    rule_limits: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -189,6 +194,10 @@ class Settings(
         The most columns to release.
     max_lost_rules : float, optional
         The largest share of rules that may be lost.
+    rule_measures : sequence of RuleMeasure
+        Measures of your own of what is left of the rules, shown in the report.
+    rule_limits : mapping of measure to number
+        The worst that these may be, or `rule_accuracy`, `rsd`, `total_variation`, `rld` and `re`.
     max_population_risk : float, optional
         The largest share of the released people whom somebody who matches them with the whole
         population may be expected to find; see `PopulationRisk.risk`.
@@ -233,6 +242,7 @@ class Settings(
         # The largest risk asks for as many people as its inverse.
         object.__setattr__(self, "k", self.requirements.k)
         object.__setattr__(self, "threats", tuple(map(Attacker.parse, self.threats)))
+        object.__setattr__(self, "rule_measures", self._read_rule_measures())
         check_attackers(self.threats)
         if light := [name for name, weight in self.secret_weights.items() if not weight > 0]:
             raise InputError(f"the weight of secret {listed(light)} must be above 0")
@@ -247,9 +257,24 @@ class Settings(
             raise InputError("dp draws rows at a cost; give it with epsilon=... or --epsilon")
         if self.absences and self.max_suppressed:
             raise InputError("absences and max_suppressed are not counted together; give either")
-        _check_weights(self.weights)
+        self._check_weights()
         methods(self.proposing)
         attackers([self.classifier, *self.attackers])
+
+    def _read_rule_measures(self) -> tuple[RuleMeasure, ...]:
+        """Measures of the holder's own, whose names nothing on the scorecard has."""
+        if texts := [m for m in self.rule_measures if not isinstance(m, RuleMeasure)]:
+            raise InputError(f"rule_measures takes RuleMeasures, got {type(texts[0]).__name__}")
+        found = own_measures(self.rule_measures)
+        if taken := [m.name for m in found if m.name in {*MEASURES, *WEIGHTS}]:
+            raise InputError(f"the scorecard has a {listed(taken)} already; give another name")
+        return found
+
+    def _check_weights(self) -> None:
+        known = dict.fromkeys([*WEIGHTS, *(measure.name for measure in self.measures)])
+        with warnings.catch_warnings():  # a sum other than one is reported when they are used
+            warnings.simplefilter("ignore", TamisWarning)
+            read_weights(self.weights, known)
 
     def _check_each(self) -> None:
         """Refuse a setting that is wrong whatever the others are."""
@@ -333,6 +358,17 @@ class Settings(
         return chosen if self.epsilon is None else {DP.name: chosen.pop(DP.name, {}), **chosen}
 
     @property
+    def _limited_rules(self) -> dict[RuleMeasure, float]:
+        return limited_measures(self.rule_limits, self.rule_measures)
+
+    @property
+    def measures(self) -> tuple[MeasureRecord, ...]:
+        """Those of the scorecard: what is always measured, and of the rules what is asked for."""
+        asked = dict.fromkeys([*self.rule_measures, *self._limited_rules])
+        of_own = (of_rules(m.name, m.better) for m in asked if m.name not in MEASURES)
+        return (*MEASURES.values(), *of_own)
+
+    @property
     def limits(self) -> tuple[Limit, ...]:
         """The hard limits besides k."""
         # What was spent is a sum of parts, each rounded.
@@ -345,6 +381,8 @@ class Settings(
         ]
         if told:  # what a release tells is the most that anybody can learn from it
             asked[_TOLD] = min(told if self.max_told is None else [*told, self.max_told])
+        names = {measure.name: measure for measure in self.measures}
+        asked |= {names[rule.name]: bound for rule, bound in self._limited_rules.items()}
         return tuple(
             Limit(measure.name, measure.side, bound * slack.get(measure.name, 1))
             for measure, bound in asked.items()
@@ -369,20 +407,20 @@ class Settings(
         return in_short(self, *(told or ["as usual"]))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, from which the same `Settings` can be made."""
-        return asdict(self) | {"threats": [each.to_dict() for each in self.threats]}
+        """Plain values, from which the same `Settings` can be made.
+
+        But for measures of rules of one's own, which are functions: these are their names.
+        """
+        plain = deepcopy({n: v for n, v in vars(self).items() if n != "rule_measures"})
+        return plain | {
+            "threats": [each.to_dict() for each in self.threats],
+            "rule_measures": tuple(measure.name for measure in self.rule_measures),
+        }
 
 
 _OWN = ("seed", "secret")
 """What `repr` leaves out."""
 _SECRET = re.compile(rf"[0-9a-f]{{{SECRET_BITS // 4},}}")
-
-
-def _check_weights(weights: Mapping[str, float]) -> None:
-    known = dict.fromkeys([*WEIGHTS, *MEASURES])
-    with warnings.catch_warnings():  # a sum other than one is reported when they are used
-        warnings.simplefilter("ignore", TamisWarning)
-        read_weights(weights, known)
 
 
 def _in_words(name: str, value: Any) -> str:

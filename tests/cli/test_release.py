@@ -140,6 +140,41 @@ def test_json_tells_all(run, args, tmp_path):
     assert found["release"] not in found["as_good"]
 
 
+OWN = """
+from tamis import RuleMeasure
+def gone(rule):
+    return max(0.0, rule.share_before - rule.share_after)
+held = RuleMeasure("held", "max", lambda rule: rule.share_after)
+"""
+
+
+def test_a_measure_of_ones_own_is_limited_shown_and_named_again_to_reproduce(
+    run, args, tmp_path, monkeypatch
+):
+    module = f"own_of_release_{abs(hash(tmp_path)) % 10**9}"
+    (tmp_path / f"{module}.py").write_text(OWN)
+    monkeypatch.chdir(tmp_path)
+    own = ("--measure", f"{module}:gone", "--measure", f"{module}:held")
+    asked = (*args, *FEW_METHODS, "--quiet", *own, "--limit", "gone=0.9,rld=1")
+    code, out, err = run("release", *asked, "--out", "one")
+    assert code == 0, err
+    assert re.search(r"Of the rules, gone is 0\.\d+ \(limit 0\.9\)\.", out)
+    assert re.search(r"Of the rules, held is 0\.\d+\.", out)
+    page = (tmp_path / "one" / "private" / "report.html").read_text()
+    assert "gone: " in page
+    shared = (tmp_path / "one" / "report.html").read_text()
+    assert "gone" not in shared
+    said = json.loads(run("release", *asked, "--out", "json", "--json").out)
+    assert set(said["rule_measures"]) == {"gone", "held", "rld"}
+    code, _, err = run("release", *asked, "--limit", "held=2", "--out", "none")
+    assert code == 1
+    assert "the measure held of the rules must be at least 2" in err
+    code, _, err = run("release", "--reproduce", "one")
+    assert code == 2
+    assert "made with the measures 'gone', 'held'; give the same with --measure" in err
+    assert run("release", "--reproduce", "one", *own).code == 0
+
+
 def test_the_same_bytes_again(run, args, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     asked = (*FEW_METHODS, "--seed", 3, "--write", "parquet")

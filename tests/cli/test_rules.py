@@ -274,11 +274,42 @@ def test_a_measure_that_cannot_be_used_is_told(run, original, released, own, mea
     assert said in err
 
 
-@pytest.mark.parametrize("limit", ["rsd", "rsd=low", "speed=1"])
-def test_limits_that_cannot_be_read_are_told(run, original, released, limit):
-    code, _, err = run("retain", original, released, *SAID[:2], "--limit", limit)
+@pytest.mark.parametrize(
+    ("limits", "said"),
+    [
+        (["rsd"], "--limit takes the form NAME=0.5"),
+        (["rsd=low"], "--limit takes the form NAME=0.5"),
+        (["speed=1"], "no measure 'speed' of rules to limit"),
+        (["rsd=nan"], "must be a finite number"),
+        (["rsd=.1,rld=1", "rsd=.5"], "--limit gives 'rsd' twice"),
+    ],
+)
+def test_limits_that_cannot_be_read_are_told(run, original, released, limits, said):
+    given = [part for limit in limits for part in ("--limit", limit)]
+    code, _, err = run("retain", original, released, *SAID[:2], *given)
     assert code == 2
-    assert "--limit takes" in err
+    assert said in err
+
+
+def test_what_cannot_be_measured_meets_no_limit(run, original, released, tmp_path):
+    rules = tmp_path / "few.txt"
+    rules.write_text("age < 22 -> ill=no\n")
+    args = ("retain", original, released, *SAID[:2], "--rules", rules, "--quiet")
+    assert run(*args, "--limit", "rsd=1").code == 0
+    code, _, err = run(*args, "--limit", "rld=1")
+    assert code == 1
+    assert "rld cannot be measured, so its limit 1 is not met" in err
+
+
+def test_limits_may_stand_in_a_file(run, original, released, tmp_path):
+    config = tmp_path / "limits.toml"
+    args = ("retain", original, released, *SAID[:2], "--quiet", "--config", config)
+    config.write_text("[limit]\nrule_accuracy = 0.5\n")
+    code, _, err = run(*args)
+    assert code == 1
+    assert "rule_accuracy is 1.000, above its limit 0.5" in err
+    config.write_text("[limit]\nrule_accuracy = 1\n")
+    assert run(*args).code == 0
 
 
 NOISE = """

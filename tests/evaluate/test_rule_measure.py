@@ -7,11 +7,23 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tamis import CountedRule, RuleMeasure, RuleSet, retention, retention_curve
-from tamis.errors import InputError
+from tamis import (
+    CountedRule,
+    RuleMeasure,
+    RuleSet,
+    Settings,
+    consider,
+    retention,
+    retention_curve,
+)
+from tamis.analyse.candidates import factor_facts
+from tamis.analyse.usefulness import measure_facts, rule_facts
+from tamis.datasets import patients
+from tamis.errors import CannotMeet, InputError
 from tamis.evaluate.retention import RULE_MEASURES
 from tamis.evaluate.rule_changes import baseline
 from tamis.evaluate.rule_measure import label_distance, noise_floor, relative_change
+from tamis.publication.report_parts import rule_words
 
 ORIGINAL = pl.DataFrame({"age": [20, 30, 40, 50, 60, 70], "ill": ["n", "n", "n", "y", "y", "n"]})
 RELEASED = pl.DataFrame({"age": [20, 60, 40, 50, 60], "ill": ["n", "n", "y", "y", "y"]})
@@ -113,7 +125,7 @@ def test_a_limit_has_two_sides():
     more = RuleMeasure("more", "max", divergence)
     assert more.meets(0.5, 0.5)
     assert not more.meets(0.49, 0.5)
-    assert more.meets(None, 0.5)
+    assert not more.meets(None, 0.5)
 
 
 def test_a_curve_takes_readings_weights_and_measures_of_ones_own():
@@ -145,3 +157,98 @@ def test_a_curve_takes_readings_weights_and_measures_of_ones_own():
     assert all(name in words for name in ("rule_accuracy", "rsd", "rld", "kl", "share gone"))
     with pytest.raises(InputError, match="reading must be"):
         retention_curve(rules, ORIGINAL, release, [0.0], reading="last")  # type: ignore[arg-type]
+
+
+QUICK: dict[str, Any] = {"breach": {"search": "walk", "folds": 3, "most": 4}}
+
+
+@pytest.fixture(scope="module")
+def table():
+    return patients(rows=400)
+
+
+def compared(table, **asked):
+    return consider(table, Settings(methods=QUICK, rule_measures=(KL,), **asked))
+
+
+def test_the_scorecard_and_the_report_have_a_measure_of_ones_own(table):
+    outcome = compared(table)
+    for row in outcome.decision.scorecard.every:
+        for part in (row.assessment.choosing, row.assessment.reporting):
+            kept = part.retention
+            assert kept is not None
+            figures = row.for_choice if part.part == "choosing" else row.figures
+            figure = figures["kl"]
+            assert (None if figure is None else figure.value) == kept.own["kl"]
+    chosen = outcome.decision.chosen
+    (shown,) = (m for m in measure_facts(outcome) if m.key == "kl")
+    assert (shown.label, shown.better, shown.released) == ("kl", "lower", chosen.value("kl"))
+    kept, rules = chosen.assessment.reporting.retention, rule_facts(outcome)
+    assert kept is not None
+    assert rules is not None
+    least = outcome.settings.k
+    for change, told in zip(kept.rules, rules.worst_first):
+        few = any(0 < n < least for n in (change.support_before, change.support_after))
+        value = change.own["kl"]
+        assert told.own == ({} if few or value is None else {"kl": value})
+    assert any(rule.own for rule in rules.worst_first)
+    assert "kl: " in next(rule_words(rule) for rule in rules.worst_first if rule.own)
+    assert "kl" in outcome.decision.scorecard.to_frame().columns
+
+
+def test_a_limit_on_any_measure_of_rules_holds_for_the_choice(table):
+    rows = compared(table, k=1).decision.scorecard.rows
+    values = {row.release.name: row.value_for_choice("kl") for row in rows}
+    bound = sum(v for v in values.values() if v is not None) / len(values)
+    found = compared(table, k=1, rule_limits={"kl": bound, "total_variation": 1.0}).decision
+    over = {name for name, value in values.items() if value is None or value > bound}
+    assert 0 < len(over) < len(rows)
+    assert {n for n, some in found.failures.items() if any("kl" in f.short for f in some)} == over
+    assert found.chosen.release.name not in over
+    with pytest.raises(CannotMeet, match="the measure kl of the rules must be at most -1 but is"):
+        compared(table, rule_limits={"kl": -1})
+    with pytest.raises(
+        CannotMeet, match=r"the measure re of the rules must be at most -0\.1 but is"
+    ):
+        compared(table, rule_limits={"re": -0.1})
+    with pytest.raises(CannotMeet, match="the change in the rules' support must be at most -1"):
+        compared(table, rule_limits={"rsd": -1})
+
+
+def test_what_is_better_decides_on_which_side_a_limit_lies(table):
+    held = RuleMeasure("held", "max", lambda rule: rule.share_after)
+    settings = Settings(methods=QUICK, rule_measures=(held,), rule_limits={"held": 2})
+    with pytest.raises(
+        CannotMeet, match=r"held of the rules must be at least 2 but is .* too litt"
+    ):
+        consider(table, settings)
+    nothing = RuleMeasure("nothing", "max", lambda rule: None)
+    settings = Settings(methods=QUICK, rule_measures=(nothing,), rule_limits={"nothing": 0})
+    with pytest.raises(CannotMeet, match="the measure nothing of the rules cannot be measured"):
+        consider(table, settings)
+
+
+def test_ranks_may_weigh_a_measure_of_ones_own(table):
+    weights = {"kl": 0.5, "size": 0.5}
+    found = compared(table, weights=weights, choose="ranks").decision
+    assert found.ranks.factors["kl"] == "min"
+    assert {f.key: f.label for f in factor_facts(found.ranks)}["kl"] == "kl"
+    with pytest.raises(InputError, match="kl"):
+        Settings(weights=weights)
+
+
+def test_settings_take_measures_with_names_of_their_own_and_keep_them_by_name():
+    asked = Settings(rule_measures=[KL], rule_limits={"kl": 0.1, "rsd": 0.2})  # type: ignore[arg-type]
+    assert asked.to_dict()["rule_measures"] == ("kl",)
+    assert Settings(**{**asked.to_dict(), "rule_measures": [KL]}) == asked
+    assert "kl" in repr(asked)
+    assert "0x" not in repr(asked)
+    for name in ("told", "size", "rld"):
+        with pytest.raises(InputError, match=f"{name}"):
+            Settings(rule_measures=(RuleMeasure(name, "min", divergence),))
+    with pytest.raises(InputError, match="rule_measures takes RuleMeasures, got str"):
+        Settings(rule_measures=("mine:kl",))  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"no measure 'kl' of rules to limit; there are .*'rsd'"):
+        Settings(rule_limits={"kl": 1})
+    with pytest.raises(InputError, match="limit on rsd must be a finite number, got nan"):
+        Settings(rule_limits={"rsd": math.nan})

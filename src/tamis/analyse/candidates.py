@@ -149,15 +149,14 @@ def factor_facts(ranks: Evaluation) -> tuple[Factor, ...]:
     """What counted, in which direction, with which weight."""
     found: list[Factor] = []
     for key, direction in ranks.factors.items():
-        measure = MEASURES[FACTORS.get(key, key)]
-        always = key in FACTORS
+        about = MEASURES[FACTORS[key]] if key in FACTORS else None
         found.append(
             Factor(
                 key=key,
-                label=measure.factor_label if always else key.replace("_", " "),
+                label=about.factor_label if about else key.replace("_", " "),
                 direction=direction,
                 weight=ranks.weights[key],
-                shown_as=measure.shown_as if always else "number",
+                shown_as=about.shown_as if about else "number",
             )
         )
     return tuple(found)

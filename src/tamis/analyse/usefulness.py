@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, Self
 
@@ -61,6 +62,8 @@ class RuleDamage:
     """Share of `label_before` after; `None` where fewer than k rows match it."""
     names_released_only: bool
     """Whether every column it uses was released, so that a recipient may see it."""
+    own: Mapping[str, float]
+    """The values of further measures; none where fewer than k rows match it in either table."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,6 +120,7 @@ def _state(change: RuleChange) -> RuleState:
 def _damage(change: RuleChange, state: RuleState, rows: tuple[int, int], least: int) -> RuleDamage:
     before, after = change.support_before, change.support_after
     label = change.majority_before or change.predicts
+    told = not any(0 < support < least for support in (before, after))
     return RuleDamage(
         text=change.text,
         state=state,
@@ -128,6 +132,7 @@ def _damage(change: RuleChange, state: RuleState, rows: tuple[int, int], least: 
         share_before=change.labels_before.get(label, 0.0) if before >= least else None,
         share_after=change.labels_after.get(label, 0.0) if after >= least else None,
         names_released_only=not change.missing_columns,
+        own={name: value for name, value in change.own.items() if value is not None and told},
     )
 
 

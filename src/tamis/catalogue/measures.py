@@ -182,6 +182,20 @@ _MEASURES = (
         limited_by="max_lost_rules",
     ),
 )
+
+
+def of_rules(name: str, better: Literal["min", "max"]) -> MeasureRecord:
+    """A measure of rules that is not always taken, such as one of the holder's own."""
+    return MeasureRecord(
+        name,
+        better,
+        f"measure {name} of the rules",
+        name,
+        "A measure of what the release leaves of the rules, taken because it was asked for.",
+        shown_as="number",
+    )
+
+
 MEASURES = {measure.name: measure for measure in _MEASURES}
 FACTORS = {measure.factor: measure.name for measure in _MEASURES if measure.factor}
 """The factors that always count in weighted ranks, and the measures that they stand for."""

@@ -115,7 +115,7 @@ class Weights(click.ParamType[dict[str, float]]):
             return {str(name): float(number) for name, number in parts}
         except (TypeError, ValueError):
             raise InputError(
-                f"{as_flag(param.name)} takes the form NAME=0.5,NAME=0.25, got {value!r}"
+                f"{param.opts[0]} takes the form NAME=0.5,NAME=0.25, got {value!r}"
             ) from None
 
 
@@ -438,7 +438,8 @@ def named_once(file: str, given: Mapping[str, Any], own: Sequence[Option]) -> di
         dest = dests[key].dest if key in dests else key
         if dest in found:
             raise InputError(f"{file}: {listed(dests[key].spellings)} are one option; give it once")
-        found[dest] = entry
+        several = key in dests and dests[key].multiple and isinstance(entry, dict)
+        found[dest] = [entry] if several else entry
     return found
 
 

@@ -94,11 +94,11 @@ def retain(source: TableSource, released: str, as_json: bool, quiet: bool, **opt
     coarser columns as their manifest says. A rule that uses a column which was not released is
     reported as lost.
     """
-    from tamis.evaluate.retention import retention
+    from tamis.evaluate.retention import limited_measures, retention
     from tamis.publication.read_back import published_folder, read_published, value_labels
 
-    further = tuple(map(load_measure, options["measure"]))
-    limits = _limits(options["limit"], further)
+    further = load_measures(options["rule_measures"])
+    limits = limited_measures(merged_limits(options["rule_limits"]), further)
     original = source.read()
     folder = published_folder(released)
     forms: dict[str, Coarsening] = {}
@@ -129,8 +129,12 @@ def retain(source: TableSource, released: str, as_json: bool, quiet: bool, **opt
     _refuse_beyond(limits, kept)
 
 
-def load_measure(text: str) -> RuleMeasure:
-    """A measure of rules from a module of the user, who asks for its code to be run."""
+def load_measures(texts: Sequence[str]) -> tuple[RuleMeasure, ...]:
+    """Measures of rules from modules of the user, who asks for their code to be run."""
+    return tuple(map(_load_measure, texts))
+
+
+def _load_measure(text: str) -> RuleMeasure:
     from tamis.evaluate.rule_measure import RuleMeasure
 
     module, _, name = text.partition(":")
@@ -154,32 +158,32 @@ def load_measure(text: str) -> RuleMeasure:
     return RuleMeasure(name, "min", found)
 
 
-def _limits(texts: Sequence[str], further: Sequence[RuleMeasure]) -> dict[RuleMeasure, float]:
-    from tamis.evaluate.retention import RULE_MEASURES
-
-    known = {**RULE_MEASURES, **{measure.name: measure for measure in further}}
-    found = {}
-    for text in texts:
-        name, _, number = text.partition("=")
-        if name not in known:
-            raise InputError(f"--limit takes NAME=N of the measures {listed(known)}, got {text!r}")
-        try:
-            found[known[name]] = float(number)
-        except ValueError:
-            raise InputError(f"--limit takes a number after {name}=, got {text!r}") from None
+def merged_limits(given: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """The limits of every --limit; an error where two are on one measure."""
+    found: dict[str, float] = {}
+    for limits in given:
+        if twice := [name for name in limits if name in found]:
+            raise InputError(f"--limit gives {listed(twice)} twice; give one limit a measure")
+        found |= limits
     return found
 
 
 def _refuse_beyond(limits: Mapping[RuleMeasure, float], kept: Retention) -> None:
     figures = {**kept.to_dict(), **kept.own}
     worse = [
-        f"{measure.name} is {decimals(figures[measure.name])}, "
-        f"{'above' if measure.better == 'min' else 'below'} its limit {limit:g}"
+        _beyond(measure, figures[measure.name], limit)
         for measure, limit in limits.items()
         if not measure.meets(figures[measure.name], limit)
     ]
     if worse:
         raise CannotMeet("; ".join(worse))
+
+
+def _beyond(measure: RuleMeasure, total: float | None, limit: float) -> str:
+    if total is None:
+        return f"{measure.name} cannot be measured, so its limit {limit:g} is not met"
+    side = "above" if measure.better == "min" else "below"
+    return f"{measure.name} is {decimals(total)}, {side} its limit {limit:g}"
 
 
 def _chosen_rules(original: Table, options: dict[str, Any]) -> RuleSet:
@@ -362,7 +366,7 @@ def curve(source: TableSource, as_json: bool, quiet: bool, **options: Any) -> No
     """
     from tamis.evaluate.curve import correlations
 
-    further = tuple(map(load_measure, options["measure"]))
+    further = load_measures(options["rule_measures"])
     levels = _levels(options["levels"], noise=options["command"] is None)
     others = {Path(path).name: _read_curve(path) for path in options["compare_with"]}
     table = source.read_with_roles()

@@ -23,6 +23,7 @@ from tamis.evaluate.bits import gains, surprise
 from tamis.evaluate.bits_scorer import BitsScorer
 from tamis.evaluate.retention import Retention, measured
 from tamis.evaluate.rule_changes import Baseline, baseline
+from tamis.evaluate.rule_measure import RuleMeasure
 from tamis.learn.boosting import shares_given
 from tamis.learn.columns import Features
 from tamis.learn.holdout import (
@@ -79,6 +80,8 @@ class Evaluator:
         The 0/1 records that the original has some columns of.
     secret_weights : mapping of column to number
         What told of each secret counts, 1 for those that are not named.
+    rule_measures : sequence of RuleMeasure
+        Of the holder's own, taken of the rules besides those of the paper.
     """
 
     original: Table
@@ -90,6 +93,7 @@ class Evaluator:
     records: BinaryTable | None = None
     suppression: Suppression | None = None
     secret_weights: Mapping[str, float] = field(default_factory=dict)
+    rule_measures: Sequence[RuleMeasure] = ()
     _met_last: list[Features] = field(default_factory=list, init=False, repr=False)
     _values: dict[str, pl.Series] = field(default_factory=dict, init=False, repr=False)
     _coarse: dict[tuple[str, str], Coded] = field(default_factory=dict, init=False, repr=False)
@@ -542,7 +546,12 @@ class Findings:
             frame = release.evaluation_sample.frame
         else:
             frame = release.unsuppressed.table.frame[rows]
-        return measured(before, frame, coarser=self.assessment.value_labels)
+        return measured(
+            before,
+            frame,
+            measures=evaluator.rule_measures,
+            coarser=self.assessment.value_labels,
+        )
 
     @property
     def _places(self) -> RowNumbers:

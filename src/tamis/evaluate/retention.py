@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from textwrap import wrap
@@ -289,6 +290,21 @@ def own_measures(measures: OwnMeasures) -> tuple[RuleMeasure, ...]:
             f"{listed(RULE_MEASURES)}, got {listed(names)}"
         )
     return tuple(found)
+
+
+def limited_measures(
+    limits: Mapping[str, float], further: Iterable[RuleMeasure]
+) -> dict[RuleMeasure, float]:
+    """The measures that limits by name are on, of those always taken and further ones."""
+    known = {**RULE_MEASURES, **{measure.name: measure for measure in own_measures(further)}}
+    if unknown := [name for name in limits if name not in known]:
+        raise InputError(
+            f"there is no measure {listed(unknown)} of rules to limit; there are {listed(known)}"
+        )
+    for name, bound in limits.items():
+        if not math.isfinite(bound):
+            raise InputError(f"the limit on {name} must be a finite number, got {bound:g}")
+    return {known[name]: bound for name, bound in limits.items()}
 
 
 def _of_matrices(

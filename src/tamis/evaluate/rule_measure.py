@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from tamis.errors import InputError
+from tamis.notebook import in_short
 from tamis.rules.rule import Rule
 
 if TYPE_CHECKING:
@@ -147,6 +148,9 @@ class RuleMeasure:
                 f"{self.name!r} and {self.better!r}"
             )
 
+    def __repr__(self) -> str:
+        return in_short(self, self.name)
+
     def of_each(self, rules: Sequence[CountedRule]) -> Values:
         """The value of every rule."""
         return [self._of(rule) for rule in rules]
@@ -169,8 +173,10 @@ class RuleMeasure:
         return float(value)
 
     def meets(self, total: float | None, limit: float) -> bool:
-        """Whether a total is no worse than a limit; no total is no worse than any."""
-        return total is None or (total <= limit if self.better == "min" else total >= limit)
+        """Whether a total is no worse than a limit; what cannot be measured meets none."""
+        if total is None:
+            return False
+        return total <= limit if self.better == "min" else total >= limit
 
 
 def support_change(rule: CountedRule) -> float:

@@ -58,7 +58,10 @@ def _pbi(findings: Findings) -> Figure | None:
 
 def _retained(name: str) -> Take:
     def of(findings: Findings) -> Figure | None:
-        value = None if findings.retention is None else getattr(findings.retention, name)
+        kept = findings.retention
+        if kept is None:
+            return None
+        value = kept.own[name] if name in kept.own else getattr(kept, name)
         return None if value is None else Figure(float(value))
 
     return of
@@ -88,7 +91,10 @@ TAKEN: dict[str, Take] = {
     "rld": _retained("rld"),
     "lost_rules": _retained("lost_share"),
 }
-"""How measures are taken; those without an entry compare all releases at once, see `Compared`."""
+"""How measures are taken.
+
+Of those of the catalogue without an entry, `Compared` has the figures; others are of the rules.
+"""
 
 
 COSTLY = ("performance", "auc", "f_measure", "pbi", "rule_accuracy", "rsd", "rld", "lost_rules")
@@ -114,7 +120,7 @@ class Figures(Mapping[str, Figure | None]):
         if name not in self._names:
             raise KeyError(name)
         if name not in self._found:
-            self._found[name] = TAKEN[name](self._findings)
+            self._found[name] = TAKEN.get(name, _retained(name))(self._findings)
         return self._found[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -282,11 +288,13 @@ class Scorecard:
         ----------
         shown : collection of Row, optional
             Releases to take every figure of, besides everything and nothing. Of the others those
-            that take long (`COSTLY`) are `None`. Without it all are taken.
+            that take long (`COSTLY`, and further ones of rules) are `None`. Without it all are
+            taken.
         asked : collection of str
             Measures to take of every release all the same.
         """
-        skipped = [name for name in COSTLY if name not in asked]
+        costly = [*COSTLY, *(m.name for m in self.measures if m.name not in MEASURES)]
+        skipped = [name for name in costly if name not in asked]
         return {
             "measures": [{"name": m.name, "better": m.better} for m in self.measures],
             "baseline": self.baseline.to_dict(),

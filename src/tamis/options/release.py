@@ -57,6 +57,25 @@ OUTPUT = (
 )
 """What is written."""
 
+RULE_MEASURE = Option(
+    "measure",
+    "Also measure rules by a RuleMeasure, or a function, of your own; may be repeated. Imports and "
+    "runs the module, from the working directory first.",
+    default=(),
+    multiple=True,
+    metavar="MODULE:NAME",
+    dest="rule_measures",
+)
+RULE_LIMIT = Option(
+    "limit",
+    "The worst that a measure of rules may be, also one of your own; may be repeated.",
+    "weights",
+    default=(),
+    multiple=True,
+    metavar="NAME=N",
+    dest="rule_limits",
+)
+
 _choice = partial(Option, section="The choice")
 CHOICE = (
     _choice(
@@ -159,6 +178,8 @@ CHOICE = (
         rare=True,
         example=0.5,
     ),
+    replace(RULE_MEASURE, section="The choice", rare=True),
+    replace(RULE_LIMIT, section="The choice", rare=True),
     _choice(
         "weights",
         "With --choose ranks: how much each factor counts.",

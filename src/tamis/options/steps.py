@@ -20,7 +20,15 @@ from tamis.options.promises import (
     K,
 )
 from tamis.options.reading import ENGINE, SECRET_SEED, SEED
-from tamis.options.release import BOUNDS, EPSILON, LADDERS, SPENDING, SYNTHESISING
+from tamis.options.release import (
+    BOUNDS,
+    EPSILON,
+    LADDERS,
+    RULE_LIMIT,
+    RULE_MEASURE,
+    SPENDING,
+    SYNTHESISING,
+)
 
 _weights = partial(Option, "weights", metavar="NAME=N,...")
 WEIGHTS_SHOWN = "performance=.5,privacy=.25,size=.25"
@@ -472,13 +480,6 @@ RULES = (
     replace(FILE, help="Where to write them; .json gives JSON."),
     SEED,
 )
-MEASURE = Option(
-    "measure",
-    "Also measure rules by a RuleMeasure, or a function, of your own; may be repeated. Imports and "
-    "runs the module, from the working directory first.",
-    multiple=True,
-    metavar="MODULE:NAME",
-)
 READING_RULES = (
     Option(
         "reading",
@@ -501,13 +502,8 @@ RETAIN = (
     *RULES_READ,
     *TESTED,
     *READING_RULES,
-    MEASURE,
-    Option(
-        "limit",
-        "Exit with code 1 where a measure is worse than this; may be repeated.",
-        multiple=True,
-        metavar="NAME=N",
-    ),
+    RULE_MEASURE,
+    replace(RULE_LIMIT, help="Exit with code 1 where a measure is worse; may be repeated."),
     Option("min_support", "Only rules that match this share.", "number", default=0.0, rare=True),
     Option("min_confidence", "Only rules right this often.", "number", default=0.0, rare=True),
     Option("only", "Only the rules with these ids.", "names", default=(), rare=True),
@@ -534,7 +530,7 @@ CURVE = (
     *RULES_READ,
     *TESTED,
     *(replace(option, rare=True) for option in READING_RULES),
-    replace(MEASURE, rare=True),
+    replace(RULE_MEASURE, rare=True),
     replace(PLOT, help="Draw each measure over the levels."),
     Option(
         "compare_with",

@@ -23,6 +23,7 @@ from tamis.figures import (
     count,
     in_100,
     interval,
+    number,
     number_of_times,
     percent,
     times,
@@ -138,7 +139,12 @@ def held(columns: Sequence[ColumnFate]) -> list[ColumnFate]:
 
 
 def rule_words(rule: RuleDamage) -> str:
-    """What happened to a rule, in one sentence without the names and labels in it."""
+    """What happened to a rule, without the names and labels in it; and values of own measures."""
+    values = (f"{name}: {number(value)}." for name, value in rule.own.items())
+    return " ".join([_rule_fate(rule), *values])
+
+
+def _rule_fate(rule: RuleDamage) -> str:
     if rule.state == "lost":
         return "It uses a column that is held back, so it can no longer be checked."
     if rule.state == "emptied":

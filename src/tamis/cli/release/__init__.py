@@ -18,6 +18,7 @@ from tamis.cli.release.run import (
     run_front,
     run_release,
 )
+from tamis.cli.rules import load_measures, merged_limits
 from tamis.cli.table_source import TableSource
 from tamis.errors import InputError
 
@@ -55,8 +56,10 @@ def release(
 
     DIR gets release.csv, manifest.json and report.html to share, and private/ to keep.
     """
+    options["rule_measures"] = load_measures(options["rule_measures"])
     if reproduce is not None:
-        again_from(reproduce, source.table, out, force, as_json, quiet)
+        measures = options["rule_measures"]
+        again_from(reproduce, source.table, out, force, as_json, quiet, measures)
         return
     if source.table is None:
         raise InputError("name the TABLE to release, or --reproduce DIR")
@@ -137,6 +140,7 @@ def _settings(options: dict[str, Any], public: Public) -> Settings:
         if options["epsilon"] is not None:
             raise InputError("--choose front shows figures that no --epsilon covers; give one")
         options["choose"] = "value"
+    options["rule_limits"] = merged_limits(options["rule_limits"])
     given = {name: options.pop(name) for name in ("weights", "attackers", "secret_weights")}
     options |= {name: value for name, value in given.items() if value}
     return Settings(methods=chosen, **options)

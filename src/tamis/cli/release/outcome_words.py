@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tamis.catalogue.choices import VALUE
-from tamis.cli.terminal import console, escape, print_json
+from tamis.cli.terminal import console, decimals, escape, print_json
 from tamis.errors import plural
 from tamis.figures import percent
 
@@ -53,6 +53,7 @@ def print_outcome(
                 **_certainty(outcome.decision),
                 "unlabelled": outcome.table.unlabelled,
                 **_population(outcome),
+                **({"rule_measures": totals} if (totals := rule_totals(outcome)) else {}),
                 **(more or {}),
             }
         )
@@ -155,11 +156,29 @@ def words(outcome: Outcome, analysis: Analysis) -> list[str]:
         *_diverse(outcome),
         model_words(right[0], right[1], right[2], kept, judged(outcome.table)),
         *_attack(outcome, told),
+        *rule_lines(outcome),
         *_not_tried(outcome),
         *(
             f"Warning: {failure.words}; it met the limit when chosen."
             for failure in outcome.decision.missed
         ),
+    ]
+
+
+def rule_totals(outcome: Outcome) -> dict[str, float | None]:
+    """What was asked to be measured of the rules, of the chosen release."""
+    asked = outcome.settings
+    names = dict.fromkeys([*(m.name for m in asked.rule_measures), *asked.rule_limits])
+    return {name: outcome.decision.chosen.value(name) for name in names}
+
+
+def rule_lines(outcome: Outcome) -> list[str]:
+    """The same in words."""
+    limits = outcome.settings.rule_limits
+    return [
+        f"Of the rules, {name} is {decimals(total)}"
+        + (f" (limit {limits[name]:g})." if name in limits else ".")
+        for name, total in rule_totals(outcome).items()
     ]
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,7 +18,13 @@ from typing import TYPE_CHECKING, Any
 
 from tamis.catalogue.methods import DP
 from tamis.cli.dp import Public, ledger_path, read_public, spending, spending_words, total
-from tamis.cli.release.outcome_words import print_front, print_outcome, print_places, some_names
+from tamis.cli.release.outcome_words import (
+    print_front,
+    print_outcome,
+    print_places,
+    rule_lines,
+    some_names,
+)
 from tamis.cli.table_source import (
     TableSource,
     absolute,
@@ -40,6 +46,7 @@ if TYPE_CHECKING:
     from tamis.binary.records import BinaryTable
     from tamis.coarsen.ladder import Ladder
     from tamis.dp.ledger import Spending
+    from tamis.evaluate.rule_measure import RuleMeasure
     from tamis.flow import Outcome, Settings
     from tamis.propose.large_records import ComparedRecords
     from tamis.rows import EngineOptions
@@ -393,10 +400,18 @@ def _print_large_words(outcome: Outcome, found: AllRows, of_groups: list[dict[st
         f"A model is right for {percent(chosen.value('performance') or 0.0)}, as measured on a "
         f"sample of {rows}."
     )
+    for line in rule_lines(outcome):
+        say.print(line, markup=False)
 
 
 def again_from(
-    folder: str, table: str | None, out: str | None, force: bool, as_json: bool, quiet: bool
+    folder: str,
+    table: str | None,
+    out: str | None,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+    measures: Sequence[RuleMeasure] = (),
 ) -> None:
     """Make the release of a folder again, and compare the bytes."""
     from tamis.publication.bundle import differing, read_recipe, refuse_existing
@@ -404,7 +419,7 @@ def again_from(
     if out is not None:
         refuse_existing(Path(out), force)
     known = read_recipe(folder)
-    settings, original, binary, ladders = _understood(folder, known, table)
+    settings, original, binary, ladders = _understood(folder, known, table, measures)
     with scratch_folder() as aside:
         target = Path(out) if out is not None else aside / "again"
         make(
@@ -433,14 +448,16 @@ def again_from(
 
 
 def _understood(
-    folder: str, known: dict[str, Any], table: str | None
+    folder: str, known: dict[str, Any], table: str | None, measures: Sequence[RuleMeasure]
 ) -> tuple[Settings, Table | BinaryTable, Any, dict[str, Ladder]]:
     """What a recipe says: settings, the table, how it becomes 0/1, ladders."""
     from tamis.coarsen.ladder import Ladder
     from tamis.flow import Settings
 
     try:
-        settings = Settings(**known["settings"])
+        asked = known["settings"]
+        _refuse_other_measures(asked.get("rule_measures", ()), measures)
+        settings = Settings(**{**asked, "rule_measures": measures})
         _refuse_drawn(folder, settings)
         original, binary = read_again(known["origin"], table)
         ladders = {
@@ -453,6 +470,16 @@ def _understood(
             "with its own options"
         ) from None
     return settings, original, binary, ladders
+
+
+def _refuse_other_measures(names: Sequence[str], given: Sequence[RuleMeasure]) -> None:
+    """A recipe has the names of measures only: a file that is read must not say what is run."""
+    if list(names) != [measure.name for measure in given]:
+        asked = f"the measures {listed(names)}" if names else "no measure of its own"
+        raise InputError(
+            f"the release was made with {asked}; give the same with --measure MODULE:NAME, in "
+            "that order"
+        )
 
 
 def read_again(origin: dict[str, Any], table: str | None) -> tuple[Table | BinaryTable, Any]:
