@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal, Self
 
 import numpy as np
@@ -62,7 +62,7 @@ class RuleDamage:
     """Share of `label_before` after; `None` where fewer than k rows match it."""
     names_released_only: bool
     """Whether every column it uses was released, so that a recipient may see it."""
-    own: Mapping[str, float]
+    own: Mapping[str, float] = field(default_factory=dict)
     """The values of further measures; none where fewer than k rows match it in either table."""
 
 
