@@ -73,7 +73,7 @@ def test_what_belongs_together_is_a_record():
     assert asked.k == asked.promises.k == 7
     assert asked.choice.max_told == 0.1
     flat = {name: value for part in parts for name, value in vars(part).items()}
-    assert {**flat, "threats": [], "max_suppressed": 0.0} == asked.to_dict()
+    assert {**flat, "threats": [], "rule_measures": [], "max_suppressed": 0.0} == asked.to_dict()
     assert Settings(**asked.to_dict()) == asked
     with pytest.raises(InputError, match="caution must be a number of at least 0, got -1"):
         type(asked.choice)(caution=-1)

@@ -414,7 +414,7 @@ class Settings(
         plain = deepcopy({n: v for n, v in vars(self).items() if n != "rule_measures"})
         return plain | {
             "threats": [each.to_dict() for each in self.threats],
-            "rule_measures": tuple(measure.name for measure in self.rule_measures),
+            "rule_measures": [measure.name for measure in self.rule_measures],
         }
 
 

@@ -239,7 +239,7 @@ def test_ranks_may_weigh_a_measure_of_ones_own(table):
 
 def test_settings_take_measures_with_names_of_their_own_and_keep_them_by_name():
     asked = Settings(rule_measures=[KL], rule_limits={"kl": 0.1, "rsd": 0.2})  # type: ignore[arg-type]
-    assert asked.to_dict()["rule_measures"] == ("kl",)
+    assert asked.to_dict()["rule_measures"] == ["kl"]
     assert Settings(**{**asked.to_dict(), "rule_measures": [KL]}) == asked
     assert "kl" in repr(asked)
     assert "0x" not in repr(asked)

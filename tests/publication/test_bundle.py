@@ -376,6 +376,7 @@ def test_publishing_trains_nothing(outcome: Outcome, analysis: Analysis, tmp_pat
     assert learners <= {
         ("attack", "row_names.py"),  # names of rows, for later releases
         ("evaluate", "figure.py"),  # figures as plain values
+        ("evaluate", "retention.py"),  # which measures of rules the settings limit
         ("evaluate", "scorecard.py"),
     }
     assert ("publication", "bundle.py") in ours
