@@ -14,6 +14,7 @@ from tests.source import SOURCE, trees
 
 ORDER = [
     "errors",
+    "arrays",
     "option",
     "rounding",
     "stated",
@@ -182,7 +183,16 @@ def test_what_verifies_a_release_is_not_what_chose_it():
     seen = needed_by("tamis.verification.verify", *engines)
     layers = {package(m) for m in seen - {"tamis"}}
     assert layers <= {
-        *("errors", "notebook", "table", "release", "table_file", "statistical_file", "files"),
+        *(
+            "errors",
+            "arrays",
+            "notebook",
+            "table",
+            "release",
+            "table_file",
+            "statistical_file",
+            "files",
+        ),
         *(
             "formulas",
             "people",

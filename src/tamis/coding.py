@@ -19,10 +19,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tamis.arrays import Codes, Integers
 from tamis.table import bare
 
-Ints = NDArray[Any]
-Codes = NDArray[np.int64]
 NARROW = 1 << 20
 """Whole numbers within a range of this width are coded by their distance from the smallest."""
 LARGEST = 1 << 62
@@ -35,7 +34,7 @@ ROOMY = 4
 class Coded:
     """One integer for each row, from 0 up to `radix`; equal codes mean equal values."""
 
-    codes: Ints = field(repr=False)
+    codes: Integers = field(repr=False)
     radix: int
 
 
@@ -131,7 +130,7 @@ def dense(column: Coded) -> Coded:
     return Coded(codes, len(values))
 
 
-def counted(column: Coded) -> tuple[Ints, Ints]:
+def counted(column: Coded) -> tuple[Integers, Integers]:
     """The codes that occur, in order, and how often each does.
 
     Examples
@@ -147,7 +146,7 @@ def counted(column: Coded) -> tuple[Ints, Ints]:
     return np.unique(column.codes, return_counts=True)
 
 
-def counted_with(column: Coded, weights: Ints) -> Ints:
+def counted_with(column: Coded, weights: Integers) -> Integers:
     """How many rows each code that occurs stands for, where each row stands for one or more.
 
     >>> counted_with(Coded(np.array([7, 2, 7]), 9), np.array([5, 1, 2])).tolist()
@@ -158,7 +157,7 @@ def counted_with(column: Coded, weights: Ints) -> Ints:
     return np.asarray(sums[sums > 0], dtype=np.int64)
 
 
-def all_stand_for(column: Coded, weights: Ints, least: int) -> bool:
+def all_stand_for(column: Coded, weights: Integers, least: int) -> bool:
     """Whether each code that occurs stands for so many rows or more, see `counted_with`.
 
     Where codes have a wide range they share buckets first: one that stands for too few rows has a
@@ -178,7 +177,7 @@ def all_stand_for(column: Coded, weights: Ints, least: int) -> bool:
     return not len(weights) or int(counted_with(column, weights).min()) >= least
 
 
-def _sharing(codes: Ints, place: Ints) -> NDArray[np.bool_]:
+def _sharing(codes: Integers, place: Integers) -> NDArray[np.bool_]:
     """Which codes share their place with other ones."""
     last = np.empty(int(place.max()) + 1, dtype=codes.dtype)
     last[place] = codes
@@ -190,8 +189,8 @@ def _sharing(codes: Ints, place: Ints) -> NDArray[np.bool_]:
 class DistinctRows(NamedTuple):
     """The rows that are first of their kind, and how many are of each kind."""
 
-    first: Ints
-    counts: Ints
+    first: Integers
+    counts: Integers
 
 
 def collapsed(columns: Sequence[Coded]) -> DistinctRows:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tamis.arrays import Floats
 from tamis.people import People, PeopleLike
 
 K = 5
@@ -22,8 +23,6 @@ SHARE = 1 / 4
 """How far a cut may move away from its quantile, in intervals."""
 DIGITS = 17
 """Enough to distinguish all floating-point numbers."""
-
-Floats = NDArray[np.float64]
 
 
 def quantile_cuts(

@@ -13,9 +13,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tamis.arrays import Codes
 from tamis.errors import InputError, plural
 
-Codes = NDArray[np.int64]
 PeopleLike: TypeAlias = "People | ArrayLike | None"
 """What may say whom rows are about: people, their names or numbers, or nothing, see `named`."""
 

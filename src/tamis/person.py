@@ -15,9 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-Codes = NDArray[np.int64]
+from tamis.arrays import Codes
 
 OF_EVENTS = {
     "stay", "visit", "encounter", "admission", "adm", "hadm", "episode", "row", "rows", "record",

@@ -20,6 +20,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
+from tamis.arrays import Ints
 from tamis.coding import Coded
 from tamis.flow import Outcome
 from tamis.people import People
@@ -40,7 +41,6 @@ from tamis.unique_counts import (
     shown_from,
 )
 
-Ints = NDArray[np.int64]
 Edges = list[tuple[int, int | None]]
 GIVEAWAY_WORK = 10_000_000
 """Rows looked at in all sets of columns together: less than a second."""

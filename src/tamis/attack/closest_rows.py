@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tamis.attack.membership import Floats, distances_to_nearest
+from tamis.arrays import Floats
+from tamis.attack.membership import distances_to_nearest
 from tamis.attack.scene import Scene
 
 CLOSEST_WORDS = (

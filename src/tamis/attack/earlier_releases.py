@@ -27,7 +27,8 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
-from tamis.attack.matching import ABSENT, FileRows, Ints, Units, match_units
+from tamis.arrays import Ints
+from tamis.attack.matching import ABSENT, FileRows, Units, match_units
 from tamis.attack.row_names import RowNames
 from tamis.attack.run import holds_zero_one
 from tamis.attack.sources import (

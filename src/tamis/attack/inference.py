@@ -17,12 +17,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tamis.arrays import Codes, Floats
 from tamis.attack.learners import LEARNERS, SMALL, Known, strongest_learner
 from tamis.attack.linkage import pattern_numbers
 from tamis.attack.scene import MOST, AttackScore, RowNumbers, Scene, scored
 from tamis.catalogue.models import shown_model
 from tamis.coding import nominal_text
-from tamis.evaluate.bits import Floats, gains, mean
+from tamis.evaluate.bits import gains, mean
 from tamis.evaluate.bits_scorer import figure
 from tamis.evaluate.close_look import Group, largest_gains, largest_group, surest
 from tamis.evaluate.figure import auc
@@ -31,8 +32,6 @@ from tamis.learn.holdout import Predictions, column_labels
 from tamis.people import People
 from tamis.risk.cut import SensitiveCut, cut_into_quarters, cut_sensitive
 from tamis.table import Table, only
-
-Codes = NDArray[np.int64]
 
 MOST_CLASSES = 100
 """A column of more values than this is not guessed as a class."""

@@ -8,22 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tamis.arrays import Floats, Integers
 from tamis.attack.kernels import NearestRows, pairs
 from tamis.attack.scene import as_numbers
 from tamis.catalogue.models import ATTACKERS, MODELS
-from tamis.evaluate.bits import Floats, gains
+from tamis.evaluate.bits import gains
 from tamis.learn.boosting import Boosting, shares
 from tamis.learn.coded_table import CodedTable, rows_alike
 from tamis.learn.holdout import Predictions, fit_predict
 from tamis.learn.models import attackers
-
-Codes = NDArray[np.integer[Any]]
 
 LEARNT = 8_000
 """The most rows that a learner gets; to look up, an attacker has all."""
@@ -46,7 +44,7 @@ class Known:
     """
 
     learn: pl.DataFrame
-    label: Codes
+    label: Integers
     ask: pl.DataFrame
     people: int
     classes: int
@@ -58,7 +56,7 @@ class Known:
             return np.tile(shares(self.label, self.classes), (self.people, 1))
         return self._looked_up() if name == LOOKUP else self._learnt(name)
 
-    def _sample(self) -> tuple[pl.DataFrame, Codes]:
+    def _sample(self) -> tuple[pl.DataFrame, Integers]:
         """The rows to learn from, no more than a learner needs, then those asked about."""
         drawn = np.random.default_rng(self.random_state).permutation(len(self.label))[:LEARNT]
         rows = np.sort(drawn)
@@ -105,7 +103,7 @@ def _plain(table: CodedTable, names: Sequence[str]) -> pl.DataFrame:
     return pl.DataFrame([pl.Series(name, codes).cast(kind) for name, codes, kind in columns])
 
 
-def _of_all(found: Predictions, label: Codes, classes: int) -> Floats:
+def _of_all(found: Predictions, label: Integers, classes: int) -> Floats:
     """Probabilities of all classes; those that were not learnt get their smoothed share."""
     prior = shares(label, classes)
     p = np.tile(prior, (len(found.predicted), 1))
@@ -119,7 +117,7 @@ def _of_all(found: Predictions, label: Codes, classes: int) -> Floats:
 
 def strongest_learner(
     known: Known,
-    truth: Codes,
+    truth: Integers,
     baseline: Floats,
     choose: NDArray[np.intp],
     names: Sequence[str] = LEARNERS,

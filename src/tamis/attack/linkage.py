@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tamis.arrays import Integers
 from tamis.attack.kernels import NearestRows, pairs
 from tamis.attack.scene import AttackScore, Cells, RowNumbers, Scene, scored
 from tamis.binary.matrix import Binary, sparse_columns, sparse_rows
@@ -250,8 +251,6 @@ def _alike(cells: Cells, people: People) -> NDArray[np.int64]:
     return np.asarray(counts[place.reshape(-1)])
 
 
-Numbers = NDArray[np.integer[Any]]
-
 AMOUNTS = tuple(range(1, 11))
 Choice = Literal["random", "rarest"]
 
@@ -311,17 +310,19 @@ def _score(
 
 
 def _in_order(
-    things: Numbers,
-    support: Numbers,
+    things: Integers,
+    support: Integers,
     choice: Choice,
     draw: np.random.Generator,
-) -> Numbers:
+) -> Integers:
     """All that a person has, those first that are known first; ties in a random order."""
     mixed = things[draw.permutation(len(things))]
     return mixed if choice == "random" else mixed[np.argsort(support[mixed], kind="stable")]
 
 
-def _found(table: Binary, known: Sequence[Numbers], tried: NDArray[np.intp]) -> NDArray[np.float64]:
+def _found(
+    table: Binary, known: Sequence[Integers], tried: NDArray[np.intp]
+) -> NDArray[np.float64]:
     """For each person the chance to pick their row among those that have all that is known."""
     chances = np.zeros(len(known))
     for first in range(0, len(known), BLOCK):

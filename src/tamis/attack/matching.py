@@ -25,14 +25,13 @@ from functools import cached_property
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from tamis.arrays import Ints
 from tamis.attack.row_names import CONTENT, PERSON, ROW, RowNames
 from tamis.errors import InputError, listed_as, plural
 from tamis.people import People
 from tamis.table import Table
 
-Ints = NDArray[np.int64]
 ABSENT = -1
 """What is seen in a file of somebody who is not in it."""
 NOW = -1

@@ -18,6 +18,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
+from tamis.arrays import Floats
 from tamis.attack.kernels import NearestRows
 from tamis.attack.scene import AttackScore, Cells, Scene, as_numbers, scored
 from tamis.dp.budget import opendp
@@ -30,7 +31,6 @@ from tamis.evaluate.figure import Figure, auc, wilson_share
 from tamis.learn.holdout import Predictions
 from tamis.table import Table, only
 
-Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 

@@ -13,19 +13,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tamis.arrays import Bools, Floats, Integers
 from tamis.coarsen.ladder import Hierarchy
 from tamis.coding import LARGEST, ROOMY
 from tamis.people import People, PeopleLike
 from tamis.require.base import Requirements
-from tamis.require.counts import (
-    Bools,
-    ClassCounts,
-    Distance,
-    Floats,
-    Ints,
-    Spread,
-    fewest_holders,
-)
+from tamis.require.counts import ClassCounts, Distance, Spread, fewest_holders
 
 if TYPE_CHECKING:
     from tamis.coarsen.lattice import InRegister
@@ -58,12 +51,12 @@ class CodedRows:
         How likely people of a register may be in the table, by the levels of a node.
     """
 
-    leaves: Ints
-    weight: Ints
+    leaves: Integers
+    weight: Integers
     hierarchies: tuple[Hierarchy, ...]
-    of_row: Ints
-    people: Ints | None = None
-    values: Ints | None = None
+    of_row: Integers
+    people: Integers | None = None
+    values: Integers | None = None
     missing: bool = False
     register: InRegister | None = None
 
@@ -78,7 +71,7 @@ class CodedRows:
         return tuple(h.top for h in self.hierarchies)
 
     @cached_property
-    def first_leaf(self) -> Ints:
+    def first_leaf(self) -> Integers:
         """Where the leaves of each column start if all are counted in one array; then the end."""
         return np.cumsum([0, *(h.leaves for h in self.hierarchies)])
 
@@ -91,7 +84,7 @@ class CodedRows:
         ]
 
     @cached_property
-    def _forms(self) -> Ints:
+    def _forms(self) -> Integers:
         """The group of each distinct row: a line for each level of each column."""
         lines = [
             level[line] for line, h in zip(self.leaves, self.hierarchies) for level in h.groups
@@ -99,14 +92,14 @@ class CodedRows:
         return np.array(lines, dtype=np.int32)
 
     @cached_property
-    def _first_form(self) -> Ints:
+    def _first_form(self) -> Integers:
         return np.cumsum([0, *(len(h.groups) for h in self.hierarchies)])
 
     @cached_property
     def _form_widths(self) -> list[int]:
         return [width for h in self.hierarchies for width in h.widths]
 
-    def classes_at(self, levels: Levels) -> tuple[Ints, int]:
+    def classes_at(self, levels: Levels) -> tuple[Integers, int]:
         """The class of each distinct row at a node, and the number of classes."""
         forms = [int(first) + level for first, level in zip(self._first_form, levels)]
         return numbered_rows(self._forms, [self._form_widths[f] for f in forms], forms)
@@ -121,48 +114,48 @@ class CodedRows:
         return shares
 
     @cached_property
-    def _person_values(self) -> Ints:
+    def _person_values(self) -> Integers:
         """A number for each pair of a person and a sensitive value."""
         assert self.people is not None
         assert self.values is not None
-        pairs: Ints = self.people * (self.values.max() + 1) + self.values
+        pairs: Integers = self.people * (self.values.max() + 1) + self.values
         return pairs
 
-    def value_weight(self, class_of: Ints) -> Ints:
+    def value_weight(self, class_of: Integers) -> Integers:
         """What each distinct row adds to the count of its sensitive value in its class."""
         return self.weight if self.people is None else self.firsts(class_of, self._person_values)
 
     @staticmethod
-    def firsts(class_of: Ints, items: Ints) -> Ints:
+    def firsts(class_of: Integers, items: Integers) -> Integers:
         """1 for each distinct row that is the first of its class with its item, else 0."""
         from tamis.coarsen.kernels import first_in_class
 
-        first: Ints = first_in_class(class_of, items, int(items.max()) + 1)
+        first: Integers = first_in_class(class_of, items, int(items.max()) + 1)
         return first
 
-    def once_in_class(self, class_of: Ints) -> Ints:
+    def once_in_class(self, class_of: Integers) -> Integers:
         """What each distinct row adds to the people of its class."""
         return self.weight if self.people is None else self.firsts(class_of, self.people)
 
-    def people_in(self, class_of: Ints, classes: int, sizes: Ints) -> Ints:
+    def people_in(self, class_of: Integers, classes: int, sizes: Integers) -> Integers:
         """The number of people in each class; `sizes` are its rows."""
         if self.people is None:
             return sizes
         return np.bincount(class_of, self.once_in_class(class_of), classes)
 
     @cached_property
-    def by_value(self) -> Ints:
+    def by_value(self) -> Integers:
         """The distinct rows in the order of their sensitive values."""
         assert self.values is not None
         return np.argsort(self.values, kind="stable")
 
 
 def coded_rows(
-    leaves: Sequence[Ints],
+    leaves: Sequence[Integers],
     hierarchies: Sequence[Hierarchy],
     *,
     people: PeopleLike = None,
-    values: Ints | None = None,
+    values: Integers | None = None,
     missing: bool = False,
 ) -> CodedRows:
     """Collapse equal rows; rows of different people or sensitive values stay apart.
@@ -194,7 +187,9 @@ def coded_rows(
     )
 
 
-def numbered_rows(table: Ints, widths: Sequence[int], lines: Sequence[int]) -> tuple[Ints, int]:
+def numbered_rows(
+    table: Integers, widths: Sequence[int], lines: Sequence[int]
+) -> tuple[Integers, int]:
     """Number the rows by some lines of a table of codes: equal rows have equal numbers.
 
     `widths` are the numbers of codes in these lines. Lines of one code are not looked at; the
@@ -255,8 +250,8 @@ class LatticeNode:
     """
 
     levels: Levels
-    class_of: Ints
-    sizes: Ints
+    class_of: Integers
+    sizes: Integers
     infeasible: Bools
     suppressed: Bools
     lost_elsewhere: int = 0
@@ -307,7 +302,7 @@ class NodeCounts(ClassCounts):
     """
 
     rows: CodedRows = field(kw_only=True)
-    class_of: Ints = field(kw_only=True)
+    class_of: Integers = field(kw_only=True)
     leaving: Bools | None = field(default=None, kw_only=True)
 
     @property
@@ -315,7 +310,7 @@ class NodeCounts(ClassCounts):
         """The number of classes."""
         return len(self.people)
 
-    def distinct_values(self) -> Ints:
+    def distinct_values(self) -> Integers:
         rows, values = self.rows, self._values
         each = np.bincount(self.class_of, rows.firsts(self.class_of, values), self.classes)
         return np.minimum(each, self.people)
@@ -391,17 +386,17 @@ class NodeCounts(ClassCounts):
         return int(fewest_holders(classes, whose, rows).min())
 
     @property
-    def _values(self) -> Ints:
+    def _values(self) -> Integers:
         assert self.rows.values is not None
         return self.rows.values
 
     @cached_property
-    def _rows_by_class(self) -> tuple[Ints, Ints, Ints]:
+    def _rows_by_class(self) -> tuple[Integers, Integers, Integers]:
         """The values and weights of the distinct rows class by class, and where each begins."""
         from tamis.coarsen.kernels import rows_by_class
 
         weight = self.rows.value_weight(self.class_of)
-        found: tuple[Ints, Ints, Ints] = rows_by_class(
+        found: tuple[Integers, Integers, Integers] = rows_by_class(
             self.class_of, self._values, weight, self.classes
         )
         return found

@@ -17,14 +17,13 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from tamis.arrays import Floats
 from tamis.coding import as_floats
 from tamis.errors import InputError, plural
 from tamis.read import LARGEST
 from tamis.read.types import EXACT
 
-Floats = NDArray[np.float64]
 End = float | date | None
 Bounds = tuple[End, End]
 

@@ -28,6 +28,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tamis.arrays import Integers
 from tamis.coarsen.classes import (
     CodedRows,
     LatticeNode,
@@ -39,7 +40,6 @@ from tamis.coarsen.ladder import Ladder
 from tamis.coarsen.metrics import EVEN, Metric, metric_named, outer_sum
 from tamis.errors import CannotMeet, InputError, plural
 from tamis.require.base import Requirements
-from tamis.require.counts import Ints
 from tamis.risk.presence import Presence, presence_bounds, presence_of_counts, stacked
 from tamis.risk.suppression import most_suppressed
 from tamis.table import Table
@@ -327,11 +327,11 @@ class InRegister:
         return self.both.people is None
 
     @cached_property
-    def _inside(self) -> Ints:
+    def _inside(self) -> Integers:
         return np.flatnonzero(self.both.values == OF_TABLE)
 
     @cached_property
-    def _outside(self) -> Ints:
+    def _outside(self) -> Integers:
         return np.flatnonzero(self.both.values == OF_REGISTER)
 
     def presence_at(self, levels: Levels) -> Presence:

@@ -23,6 +23,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
+from tamis.arrays import Floats
 from tamis.coarsen.intervals import Cuts
 from tamis.coarsen.value_groups import plain_text
 from tamis.coarsen.value_order import order_of
@@ -33,8 +34,6 @@ from tamis.learn.coded_table import CODES, RARE, Codes
 from tamis.learn.columns import Coding
 from tamis.people import People, PeopleLike
 from tamis.table import bare
-
-Floats = NDArray[np.float64]
 
 OTHERS = "other"
 """What all values without a group of their own are called together."""

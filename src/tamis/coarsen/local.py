@@ -15,12 +15,13 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 import polars as pl
 
+from tamis.arrays import Floats, Integers
 from tamis.coarsen.ladder import NOTHING
 from tamis.coding import Coded
 from tamis.errors import CannotMeet, InputError
 from tamis.people import People, PeopleLike
 from tamis.require.base import Requirements
-from tamis.require.counts import ClassCounts, Floats, Ints
+from tamis.require.counts import ClassCounts
 from tamis.risk.diversity import count_groups
 from tamis.risk.grouping import Grouping
 from tamis.risk.presence import Presence, presence_bounds, stacked
@@ -84,10 +85,10 @@ class Register(NamedTuple):
     people of the register, as in `Labelled`.
     """
 
-    mine: Ints
-    theirs: Ints
-    every: Ints
-    people: Ints
+    mine: Integers
+    theirs: Integers
+    every: Integers
+    people: Integers
     low: float
     high: float
 
@@ -114,7 +115,7 @@ class Register(NamedTuple):
         none = np.zeros(0, np.int64)
         return cls(np.zeros((0, rows), np.int64), np.zeros((0, 0), np.int64), none, none, 0.0, 1.0)
 
-    def presence(self, shares: Ints, told: int) -> Presence:
+    def presence(self, shares: Integers, told: int) -> Presence:
         """From the share of each class, and the rows of the register that none may be about."""
         if not len(shares):
             raise CannotMeet(
@@ -125,7 +126,7 @@ class Register(NamedTuple):
         return Presence(0.0 if told else float(shares.min()), float(shares.max()))
 
 
-def _line(column: pl.Series, rows: int) -> tuple[Ints, int]:
+def _line(column: pl.Series, rows: int) -> tuple[Integers, int]:
     """The places of a column whose first rows are the table's, and how many values these have."""
     cells = bare(column)
     if kind_of(cells.dtype) != "nominal":
@@ -141,20 +142,20 @@ def _line(column: pl.Series, rows: int) -> tuple[Ints, int]:
 class LocalClasses:
     """The class of each row, the number of classes, and who of a register they may be about."""
 
-    class_of: Ints
+    class_of: Integers
     classes: int
     presence: Presence | None = None
 
 
 def local_classes(
-    leaves: Sequence[Ints],
+    leaves: Sequence[Integers],
     widths: Sequence[int],
     asked: Requirements,
     *,
     people: PeopleLike = None,
-    values: Ints | None = None,
+    values: Integers | None = None,
     missing: bool = False,
-    target: Ints | None = None,
+    target: Integers | None = None,
     register: Register | None = None,
 ) -> LocalClasses:
     """Cut the rows into classes.
@@ -218,7 +219,7 @@ def _large_enough(
     k: int,
     asked: Requirements,
     people: People,
-    values: Ints | None,
+    values: Integers | None,
 ) -> LocalClasses:
     """Classes of so many people, k or more, that what kernels do not judge is kept, too.
 
@@ -254,12 +255,12 @@ def _large_enough(
     return found
 
 
-def _if_several(people: People) -> Ints:
+def _if_several(people: People) -> Integers:
     """The person of each row; no entries if each row is a person."""
     return np.zeros(0, np.int64) if people.each_row else people.codes
 
 
-def _about(people: People, values: Ints | None, target: Ints | None) -> Labelled:
+def _about(people: People, values: Integers | None, target: Integers | None) -> Labelled:
     none, pairs, usual = np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)
     if values is not None:
         counted = values
@@ -272,7 +273,7 @@ def _about(people: People, values: Ints | None, target: Ints | None) -> Labelled
     return Labelled(_if_several(people), what, pairs.astype(np.int64), usual, told)
 
 
-def local_shares(column: pl.Series, codes: Ints, width: int, found: LocalClasses) -> Floats:
+def local_shares(column: pl.Series, codes: Integers, width: int, found: LocalClasses) -> Floats:
     """For each class, the share of the column's leaves that a cell might be."""
     if kind_of(column.dtype) == "nominal":
         pairs = np.unique(found.class_of * width + codes)

@@ -19,10 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tamis.arrays import Floats
 from tamis.learn.coded_table import Codes
 from tamis.learn.score_test import bits_of, residuals
-
-Floats = NDArray[np.float64]
 
 LEAST_BEND = 0.25
 """A bend of less than one row's at most is too little to divide by."""

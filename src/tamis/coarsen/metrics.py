@@ -22,10 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import block_diag, csr_array
 
+from tamis.arrays import Bools, Floats
 from tamis.coarsen.classes import CodedRows, LatticeNode, Levels
 from tamis.errors import InputError
 from tamis.require.base import Requirements
-from tamis.require.counts import Bools, Floats
 
 EVEN = 0.5
 """The factor at which a suppressed cell and a fully generalised one cost the same."""

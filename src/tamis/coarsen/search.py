@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tamis.arrays import Integers
 from tamis.coarsen.classes import CodedRows, coded_rows
 from tamis.coarsen.ladder import NOTHING, Ladder, Leaves
 from tamis.coarsen.ladder_sources import drawn_in, ladders_of
@@ -30,7 +31,6 @@ from tamis.notebook import in_short
 from tamis.people import People
 from tamis.require import requirements
 from tamis.require.base import Requirements
-from tamis.require.counts import Ints
 from tamis.risk.anonymity import k_anonymity
 from tamis.risk.grouping import as_table, scope
 from tamis.risk.presence import Presence, stacked, with_left_out
@@ -107,7 +107,7 @@ class _Request:
     leaves: tuple[Leaves, ...]
     asked: Requirements
     people: People
-    values: Ints | None
+    values: Integers | None
     missing: bool
     population: Table | None = None
     made: tuple[str, ...] = ()
@@ -341,7 +341,7 @@ def _local(
     )
 
 
-def _in_order(column: pl.Series, leaves: Leaves) -> Ints:
+def _in_order(column: pl.Series, leaves: Leaves) -> Integers:
     """The leaves of a column; of numbers and dates in the order of their values."""
     if kind_of(column.dtype) == "nominal":
         return leaves.codes

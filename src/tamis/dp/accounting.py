@@ -22,7 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
-from tamis.dp.budget import Ints, exponential, gaussian, laplace
+from tamis.arrays import Ints
+from tamis.dp.budget import exponential, gaussian, laplace
 
 FIXED_POINT = 256
 """Scores are chosen among as whole numbers of this fraction of a row."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tamis.arrays import Ints
 from tamis.errors import CannotMeet, InputError, MissingExtra
 
 Neighbours = Literal["add-remove", "substitute"]
@@ -171,8 +171,6 @@ def check_neighbours(neighbours: Any) -> None:
 def _number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and value == value
 
-
-Ints = NDArray[np.int64]
 
 BATCH = 1 << 16
 """Counts are passed on in batches of this size, to keep the lists of Python numbers short."""

@@ -18,13 +18,11 @@ from typing import Any, Literal
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from tamis.arrays import Floats, Ints
 from tamis.errors import InputError, TamisWarning, listed, listed_as
 
 Bounds = Mapping[str, Any]
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 Type = Literal["integer", "number", "category", "boolean"]
 
 _KEYS: dict[str, tuple[str, ...]] = {

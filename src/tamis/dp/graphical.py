@@ -19,11 +19,10 @@ from functools import cached_property
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from tamis.arrays import Floats, Ints
+
 Clique = tuple[int, ...]
 """Columns by number, ascending."""
 

@@ -15,8 +15,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from tamis.arrays import Ints
 from tamis.dp.budget import Budget, laplace
-from tamis.dp.domain import Axis, Ints, cell_counts
+from tamis.dp.domain import Axis, cell_counts
 from tamis.dp.private_table import MAX_CELLS, PrivateTable
 from tamis.errors import InputError, TamisWarning, check_whole
 from tamis.table import Table

@@ -23,8 +23,9 @@ import polars as pl
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from tamis.arrays import Ints
 from tamis.dp.budget import MOVED, Budget, Neighbours, Unit, check_epsilon, check_neighbours, opendp
-from tamis.dp.domain import Axis, Bounds, Ints, axes, drawn_rows
+from tamis.dp.domain import Axis, Bounds, axes, drawn_rows
 from tamis.errors import CannotMeet, InputError, check_whole, listed
 from tamis.read import polars_frame
 from tamis.read.frames import native_kind

@@ -16,9 +16,10 @@ from typing import Literal
 
 import numpy as np
 
+from tamis.arrays import Ints
 from tamis.dp.accounting import ConcentratedLoss, PrivacyLoss, PureLoss, rho_of
 from tamis.dp.budget import Budget, Neighbours
-from tamis.dp.domain import Axis, Ints
+from tamis.dp.domain import Axis
 from tamis.dp.graphical import (
     Clique,
     GraphicalModel,

@@ -26,11 +26,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri
 
+from tamis.arrays import Floats
 from tamis.errors import CannotMeet
 from tamis.notebook import by_fields
 from tamis.people import People, PeopleLike
 
-Floats = NDArray[np.float64]
 Gains = NDArray[np.floating[Any]]
 
 FLOOR = 1e-4

@@ -17,10 +17,11 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy import sparse
 
+from tamis.arrays import Floats
 from tamis.coarsen.learnt_forms import FinestCodes
 from tamis.coding import Coded, coded, dense, joined
 from tamis.errors import Progress
-from tamis.evaluate.bits import Floats, KeptTold, Mean
+from tamis.evaluate.bits import KeptTold, Mean
 from tamis.evaluate.figure import Figure
 from tamis.evaluate.readings import looked_up, most_telling
 from tamis.evaluate.regression import BoostingOrRegression, whole_gains

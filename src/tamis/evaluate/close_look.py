@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
+from tamis.arrays import Floats, Integers
 from tamis.coding import coded, dense, joined
 from tamis.errors import InputError
-from tamis.evaluate.bits import LEAST_SCALE, TRIFLE, Floats, Gains, Mean, gains, mean, surprise
+from tamis.evaluate.bits import LEAST_SCALE, TRIFLE, Gains, Mean, gains, mean, surprise
 from tamis.evaluate.bits_scorer import BitsScorer, figure
 from tamis.evaluate.figure import Figure, accuracy, auc, wilson_share
 from tamis.evaluate.regression import WIDE, strong_probabilities
@@ -22,8 +23,6 @@ from tamis.learn.holdout import Predictions
 from tamis.notebook import by_fields
 from tamis.people import People, PeopleLike
 from tamis.release import Release
-
-Numbers = NDArray[np.integer[Any]]
 
 SHARES = (0.01, 0.05)
 """The parts of all rows that a model is surest of which are looked at."""
@@ -78,7 +77,7 @@ def surest(
     return tuple(found)
 
 
-def known_correctly(probabilities: Floats, baseline: Floats, truth: Numbers) -> Figure:
+def known_correctly(probabilities: Floats, baseline: Floats, truth: Integers) -> Figure:
     """The share of rows whose true label is as good as known with a release, and was not without.
 
     >>> told = np.array([[0.99, 0.01], [0.4, 0.6]])
@@ -101,7 +100,9 @@ def largest_gains(gains: Gains, people: PeopleLike = None, most: int = 5) -> Flo
     return np.sort(of_person)[::-1][:most]
 
 
-def largest_group(gains: Gains, groups: Numbers, k: int, people: PeopleLike = None) -> Group | None:
+def largest_group(
+    gains: Gains, groups: Integers, k: int, people: PeopleLike = None
+) -> Group | None:
     """The group of at least k people that is told most, on average; `None` where none is so large.
 
     Gains are of rows that nothing was learnt from; `people` are whose each row is, `None`: each row

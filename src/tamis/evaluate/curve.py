@@ -10,9 +10,9 @@ from typing import Any, Literal
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 from scipy import stats
 
+from tamis.arrays import Floats
 from tamis.charts import Picture
 from tamis.errors import InputError, listed, plural
 from tamis.evaluate.retention import Retention, check_reading, measured
@@ -203,8 +203,6 @@ def _check(
     if len(set(names)) < len(names):
         raise InputError("two measures of the curve have the same name; give each its own")
 
-
-Floats = NDArray[np.float64]
 
 _NEARLY_ONE = 1 - 1e-12
 

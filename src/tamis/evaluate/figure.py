@@ -22,13 +22,13 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.stats import rankdata
 
+from tamis.arrays import Floats
 from tamis.learn.holdout import Predictions
 from tamis.people import People, PeopleLike
 
 _Z = 1.959963984540054  # the normal quantile of 0.975
 
 """The number of the person each row is about."""
-Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ def auc(predictions: Predictions, people: PeopleLike = None) -> Figure | None:
     return _between(float(np.mean(areas)), variance, _fewest(predictions.truth, people))
 
 
-def structural_components(score: Numbers, mine: NDArray[np.bool_]) -> Numbers:
+def structural_components(score: Floats, mine: NDArray[np.bool_]) -> Floats:
     """For each row, the share of rows of the other class that it is ranked correctly against.
 
     Ties count half. The mean over either class is the area under the ROC curve.
@@ -182,7 +182,7 @@ def structural_components(score: Numbers, mine: NDArray[np.bool_]) -> Numbers:
     for side in (mine, ~mine):
         below[side] -= rankdata(score[side])
     others = np.where(mine, (~mine).sum(), mine.sum())
-    found: Numbers = np.where(mine, below, others - below) / others
+    found: Floats = np.where(mine, below, others - below) / others
     return found
 
 
@@ -267,7 +267,7 @@ def design_effect(parts: NDArray[Any], people: PeopleLike) -> float:
     return max(1.0, together / alone * fewer)
 
 
-def _with_one_more(parts: Numbers, spare: float, people: PeopleLike) -> float:
+def _with_one_more(parts: Floats, spare: float, people: PeopleLike) -> float:
     """The variance of a sum of parts, and that of one more row or person of each label."""
     alike = design_effect(parts, people)
     return float((parts**2).sum()) * alike + spare * alike**2

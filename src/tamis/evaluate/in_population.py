@@ -7,10 +7,10 @@ from typing import Any
 
 import polars as pl
 
+from tamis.arrays import Floats
 from tamis.coarsen.ladder import Ladder
 from tamis.errors import InputError, listed_as
 from tamis.release import Release
-from tamis.risk.individual import Floats
 from tamis.risk.population import PopulationRisk, population_risk, population_weights
 from tamis.risk.presence import Presence, delta_presence, with_left_out
 from tamis.table import Roles, Table

@@ -9,16 +9,14 @@ reading that gains most is that of the release (`most_telling`); who has more co
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.evaluate.bits import Floats, Gains, gains, mean
+from tamis.arrays import Floats, Integers
+from tamis.evaluate.bits import Gains, gains, mean
 from tamis.learn.holdout import Predictions
 from tamis.people import PeopleLike
-
-Numbers = NDArray[np.integer[Any]]
 
 KNOWN = 2.0
 """The rows that what is known of a person weighs as much as, beside those that are alike."""
@@ -29,7 +27,7 @@ BINS = 10
 
 
 def looked_up(
-    learnt: Numbers, label: Numbers, asked: Numbers, known: Floats, truth: Numbers
+    learnt: Integers, label: Integers, asked: Integers, known: Floats, truth: Integers
 ) -> Floats:
     """What is gained about rows by looking up those that are alike: one value for each asked row.
 
@@ -47,7 +45,7 @@ def looked_up(
     return gains(said, known, truth)
 
 
-def guess_groups(predictions: Predictions, learnt: NDArray[np.intp]) -> list[Numbers]:
+def guess_groups(predictions: Predictions, learnt: NDArray[np.intp]) -> list[Integers]:
     """Rows of which an attacker says the same: which class, then also about how surely.
 
     How sure is compared with the rows `learnt`, in tenths.

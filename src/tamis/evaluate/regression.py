@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from tamis.evaluate.bits import Floats, gains, surprise
+from tamis.arrays import Floats
+from tamis.evaluate.bits import gains, surprise
 from tamis.evaluate.subset_bits import Gains, Labels, Parts, Question, RowNumbers, SubsetBits
 from tamis.learn.boosting import Boosting, BoostingTask, shares
 from tamis.learn.coded_table import CodedTable

@@ -14,8 +14,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tamis.arrays import Floats, Integers
 from tamis.errors import InputError
-from tamis.evaluate.bits import LEAST_SCALE, Floats, KeptTold, Mean, gains, mean, parts_of, surprise
+from tamis.evaluate.bits import LEAST_SCALE, KeptTold, Mean, gains, mean, parts_of, surprise
 from tamis.learn.boosting import Boosting, BoostingTask, shares, shares_given
 from tamis.learn.coded_table import CodedTable
 from tamis.learn.holdout import HoldOut
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 
 RowNumbers = NDArray[np.intp]
 Rounds = tuple[tuple[RowNumbers, RowNumbers], ...]
-Numbers = NDArray[np.integer[Any]]
 
 MANY = 15_000
 """Tables of so many rows are sampled: more would take time and change nothing."""
@@ -70,7 +70,7 @@ class Parts:
     __repr__ = by_fields
 
     @classmethod
-    def drawn(cls, strata: Numbers, people: PeopleLike = None, random_state: int = 0) -> Parts:
+    def drawn(cls, strata: Integers, people: PeopleLike = None, random_state: int = 0) -> Parts:
         """Draw the parts, each with the same mix of strata as far as people allow.
 
         Half of the rows, a quarter and a quarter; of 15,000 rows or more 8,000, 4,000 and up to
@@ -97,7 +97,7 @@ class Parts:
     def of(
         cls,
         split: HoldOut,
-        strata: Numbers,
+        strata: Integers,
         people: PeopleLike = None,
         random_state: int = 0,
     ) -> Parts:
@@ -164,7 +164,7 @@ class Parts:
 def _rounds(
     learn: RowNumbers,
     choose: RowNumbers,
-    strata: Numbers,
+    strata: Integers,
     people: People,
     draw: np.random.Generator,
 ) -> tuple[Rounds, Rounds]:
@@ -179,7 +179,7 @@ def _rounds(
 
 
 def _sampled(
-    rows: RowNumbers, most: int, strata: Numbers, people: People, draw: np.random.Generator
+    rows: RowNumbers, most: int, strata: Integers, people: People, draw: np.random.Generator
 ) -> RowNumbers:
     """At most about so many of some rows, with the same mix of strata, of whole people."""
     if len(rows) <= most:
@@ -195,7 +195,7 @@ def _sizes(rows: int) -> tuple[int, int, int]:
     return LEARN, CHOOSE, min(REPORT, rows - LEARN - CHOOSE)
 
 
-def _places(strata: Numbers, people: People, draw: np.random.Generator) -> NDArray[Any]:
+def _places(strata: Integers, people: People, draw: np.random.Generator) -> NDArray[Any]:
     """A number from 0 to 1 for each row, spread evenly over each stratum; one for each person."""
     if people.each_row:
         return _spread(strata, draw)
@@ -203,7 +203,7 @@ def _places(strata: Numbers, people: People, draw: np.random.Generator) -> NDArr
     return _spread(strata[first], draw)[person]
 
 
-def _spread(strata: Numbers, draw: np.random.Generator) -> NDArray[np.float64]:
+def _spread(strata: Integers, draw: np.random.Generator) -> NDArray[np.float64]:
     """Ranks in a random order within each stratum, by its size, all moved by one chance."""
     order = np.lexsort((draw.random(len(strata)), strata))
     counts = np.unique(strata, return_counts=True)[1]
@@ -215,7 +215,7 @@ def _spread(strata: Numbers, draw: np.random.Generator) -> NDArray[np.float64]:
 
 
 def _folds(
-    rows: RowNumbers, strata: Numbers, people: People, draw: np.random.Generator, folds: int
+    rows: RowNumbers, strata: Integers, people: People, draw: np.random.Generator, folds: int
 ) -> Rounds:
     place = _places(strata[rows], people[rows], draw)
     fold = np.floor(place * folds).astype(np.int64)

@@ -18,12 +18,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tamis.arrays import Floats
 from tamis.errors import InputError
 from tamis.learn.boosting_kernels import CODES, DEPTH, LEAVES, boost
 from tamis.learn.coded_table import CodedTable, labels_counted, rows_alike
 from tamis.notebook import by_fields
 
-Floats = NDArray[np.float64]
 RowNumbers = NDArray[np.intp]
 
 MOST_ROWS = 1 << 17

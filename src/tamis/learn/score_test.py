@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tamis.arrays import Floats
 from tamis.kernel_cache import njit
 from tamis.learn.coded_table import CodedTable
 
 if TYPE_CHECKING:
     from scipy import sparse
 
-Floats = NDArray[np.float64]
 CODES = 32
 """As in `coded_table`, written again: Numba's cache sees no change in another file."""
 CURVATURE_ERROR = 1e-12

@@ -19,10 +19,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.dummy import DummyClassifier
 from sklearn.metrics import get_scorer
 
+from tamis.arrays import Ints
 from tamis.errors import InputError, listed, listed_as
 from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.bayes.classifier import log_shares
-from tamis.learn.bayes.model import ContributionCache, Counts, Units, check_walkable
+from tamis.learn.bayes.model import ContributionCache, Units, check_walkable
 from tamis.learn.columns import Task
 from tamis.learn.cv import Folds
 from tamis.learn.models import one_thread
@@ -176,7 +177,7 @@ class SubsetScores:
         found = self.many([self._names(k) for k in keys])
         return dict(zip(self._names(others), found))
 
-    def all_subsets(self, features: Iterable[str] | None = None) -> Counts:
+    def all_subsets(self, features: Iterable[str] | None = None) -> Ints:
         """Rows predicted correctly with every subset of some features (by default all), by fold.
 
         Row `mask` is the subset with the i-th of the features (in table order)
@@ -192,7 +193,7 @@ class SubsetScores:
         found = self.many([self._names(subset) for subset in subsets])
         return np.array([scores.correct for scores in found], dtype=np.int64)
 
-    def all_scores(self, counts: Counts) -> NDArray[np.float64]:
+    def all_scores(self, counts: Ints) -> NDArray[np.float64]:
         """The score of every subset by fold, of which `all_subsets` has given the counts."""
         if self.by_count:
             shares: NDArray[np.float64] = counts / self.folds.sizes
@@ -317,7 +318,7 @@ class SubsetSums:
         """The results of many sets, in the given order."""
         return self.results(subsets, self.cache.correct(subsets))
 
-    def results(self, subsets: Sequence[Sequence[int]], counts: Counts) -> list[Result]:
+    def results(self, subsets: Sequence[Sequence[int]], counts: Ints) -> list[Result]:
         """The results of sets whose correctly predicted rows are known."""
         return [
             (self._scores(subset, correct), tuple(correct.tolist()))

@@ -24,13 +24,12 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.special import chdtrc
 
+from tamis.arrays import Floats, Ints
 from tamis.learn.boosting import Boosting, shares_given
 from tamis.learn.coded_table import CODES, CodedTable, nominal_codes
 from tamis.notebook import by_fields
 from tamis.table import bare
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 Labels = NDArray[np.integer[Any]]
 RowNumbers = NDArray[np.intp]
 Named = tuple[str, Ints]

@@ -10,6 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from tamis.arrays import Ints
 from tamis.errors import CannotMeet, InputError, check_whole, listed, plural
 from tamis.perturb import (
     InputFrame,
@@ -20,7 +21,6 @@ from tamis.perturb import (
 )
 from tamis.table import bare, number_people, only
 
-Ints = NDArray[np.int64]
 _UNITS = {"ms": 10**3, "us": 10**6, "ns": 10**9}
 _DAY = 24 * 60 * 60
 MOST_DAYS = 36_500

@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from tamis.arrays import Codes
 from tamis.coding import LARGEST, Coded, coded, dense
 from tamis.errors import InputError, listed
 from tamis.people import People, PeopleLike
@@ -19,8 +20,6 @@ from tamis.risk.grouping import sizes_of
 from tamis.select.containment.crowd import check_k, keeping
 from tamis.table import Table, bare, only
 
-Codes = NDArray[np.int64]
-"""The cells of a table by number; 0 is missing."""
 Pattern = tuple[int, ...]
 """Columns that a row blanks."""
 Weights = Sequence[float] | NDArray[Any]

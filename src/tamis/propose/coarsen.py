@@ -18,6 +18,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tamis.arrays import Floats
 from tamis.catalogue.methods import COARSEN, MethodRecord
 from tamis.coarsen.ladder import Ladder
 from tamis.coarsen.ladder_sources import drawn_in, ladders_of
@@ -26,7 +27,7 @@ from tamis.coarsen.merging import Residuals, merged_groups
 from tamis.coarsen.value_groups import Prefixes
 from tamis.coding import CodedFrame
 from tamis.errors import InputError, plural
-from tamis.evaluate.bits import Floats, KeptTold, chosen, merges_of
+from tamis.evaluate.bits import KeptTold, chosen, merges_of
 from tamis.evaluate.subset_bits import Columns, Parts, Question, SubsetBits
 from tamis.learn.boosting import shares, shares_given
 from tamis.learn.coded_table import CodedTable

@@ -16,9 +16,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tamis.arrays import Floats
 from tamis.coarsen.learnt_forms import CoarserForm, FinestCodes
 from tamis.coding import Coded, CodedFrame, DistinctRows, coded, collapsed, joined
-from tamis.evaluate.bits import Floats
 from tamis.evaluate.subset_bits import Columns, SubsetBits
 from tamis.learn.coded_table import CodedTable
 from tamis.people import People, PeopleLike

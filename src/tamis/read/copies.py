@@ -19,9 +19,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tamis.arrays import Codes, Floats
 from tamis.errors import TamisWarning
 from tamis.people import People, PeopleLike
-from tamis.person import Codes, join_codes, value_codes
+from tamis.person import join_codes, value_codes
 from tamis.table import Table, bare
 
 COPY = 0.98
@@ -44,8 +45,6 @@ DECIDED = "a cut in it decides {}"
 DETERMINED = "each of its values has one value of {}"
 DATED = "only one value of {} has this date, so it follows the outcome"
 FOLLOWS = "it is dated after {1}, which gives {0} away"
-
-Floats = NDArray[np.float64]
 
 
 class Copy(NamedTuple):

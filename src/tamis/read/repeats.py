@@ -15,8 +15,8 @@ from itertools import combinations, islice
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from tamis.arrays import Codes
 from tamis.person import value_codes
 from tamis.read.headers import is_of_things
 
@@ -37,8 +37,6 @@ ROWS, COLUMNS = 50_000, 60
 """The most rows, and other columns, that are looked at."""
 PART = 0.8
 """The share of rows in which a text is a word of an identifier's text."""
-
-Codes = NDArray[np.int64]
 
 
 def repeats_like_people(frame: pl.DataFrame, name: str) -> bool:

@@ -21,7 +21,8 @@ from tamis.rounding import exceeds, falls_short, reaches
 from tamis.stated import sentence
 
 if TYPE_CHECKING:
-    from tamis.require.counts import Bools, ClassCounts, Floats
+    from tamis.arrays import Bools, Floats
+    from tamis.require.counts import ClassCounts
 
 Side = Literal["at_least", "at_most", "below"]
 Unit = Literal["people", "rows"]

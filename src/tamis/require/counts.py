@@ -16,12 +16,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from tamis.arrays import Floats, Integers
 from tamis.errors import InputError
 from tamis.rounding import exceeds
 
-Ints = NDArray[Any]
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
 Distance = Literal["equal", "ordered"]
 BetaKind = Literal["basic", "enhanced"]
 
@@ -50,13 +48,13 @@ class Spread:
         The people in each class.
     """
 
-    classes: Ints
-    values: Ints
-    counts: Ints
-    first: Ints
-    sizes: Ints
-    totals: Ints
-    people: Ints
+    classes: Integers
+    values: Integers
+    counts: Integers
+    first: Integers
+    sizes: Integers
+    totals: Integers
+    people: Integers
     number: bool
     missing: bool
 
@@ -96,7 +94,7 @@ class ClassCounts:
     0.5
     """
 
-    people: Ints
+    people: Integers
     count_spread: Callable[[], Spread] | None = None
     mean_risk: Callable[[], float] | None = None
     count_holders: Callable[[int, int], int] | None = None
@@ -134,7 +132,7 @@ class ClassCounts:
             return int(self.people.min())
         return self.count_holders_of_rows(rows)
 
-    def distinct_values(self) -> Ints:
+    def distinct_values(self) -> Integers:
         """The number of sensitive values of each group, at most that of its people."""
         return distinct_values(self.spread)
 
@@ -163,7 +161,7 @@ class ClassCounts:
         return disclosures(self.spread)
 
 
-def distinct_values(spread: Spread) -> Ints:
+def distinct_values(spread: Spread) -> Integers:
     """The number of sensitive values in each class, at most that of its people."""
     return np.minimum(_entries(spread), spread.people)
 
@@ -175,7 +173,7 @@ def effective_values(spread: Spread) -> Floats:
     return np.asarray(np.exp(np.minimum(entropy, np.log(spread.people))))
 
 
-def _entries(spread: Spread) -> Ints:
+def _entries(spread: Spread) -> Integers:
     """The number of entries in each class."""
     return np.diff(spread.first, append=len(spread.counts))
 
@@ -263,7 +261,7 @@ def disclosures(found: Spread) -> Floats:
     return np.where(_entries(found) < len(found.totals), np.inf, apart)
 
 
-def fewest_holders(classes: Ints, people: Ints, most: int) -> Ints:
+def fewest_holders(classes: Integers, people: Integers, most: int) -> Integers:
     """For each person, the fewest people who hold what may be known of up to `most` of the rows.
 
     Parameters

@@ -12,7 +12,8 @@ from tamis.rounding import ROUNDING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from tamis.require.counts import Bools, ClassCounts, Distance, Floats
+    from tamis.arrays import Bools, Floats
+    from tamis.require.counts import ClassCounts, Distance
 
 DiversityKind = Literal["distinct", "entropy", "recursive"]
 

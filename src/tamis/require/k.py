@@ -13,7 +13,8 @@ from tamis.rounding import ROUNDING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tamis.require.counts import Bools, ClassCounts, Floats
+    from tamis.arrays import Bools, Floats
+    from tamis.require.counts import ClassCounts
 
 
 K = promised(

@@ -14,7 +14,8 @@ from tamis.require.base import Requirement, Side, promised
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tamis.require.counts import BetaKind, ClassCounts, Floats
+    from tamis.arrays import Floats
+    from tamis.require.counts import BetaKind, ClassCounts
 
 
 ALPHA = promised(

@@ -20,7 +20,8 @@ from tamis.require.k import K
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tamis.require.counts import ClassCounts, Ints
+    from tamis.arrays import Integers
+    from tamis.require.counts import ClassCounts
 
 MOST_SETS = 5_000_000
 """The most sets of rows to count, once for each release that is compared: a second, 400 MB."""
@@ -77,7 +78,7 @@ class KnownRows(Requirement):
         )
 
 
-def sets_of_rows(people: Ints, most: int) -> int:
+def sets_of_rows(people: Integers, most: int) -> int:
     """How many sets of so many rows, or of all where there are fewer, people have.
 
     >>> import numpy as np
@@ -90,7 +91,7 @@ def sets_of_rows(people: Ints, most: int) -> int:
     return sum(n * comb(r, min(r, most)) for r, n in zip(rows.tolist(), each.tolist()))
 
 
-def check_known_rows(people: Ints, most: int) -> None:
+def check_known_rows(people: Integers, most: int) -> None:
     """Refuse to count more sets of rows than could be counted for each release.
 
     `people` has the person of each row.

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from tamis.arrays import Integers
 from tamis.errors import InputError, plural
-from tamis.risk.grouping import Grouping, Ints, Scope, as_table, grouped, scope
+from tamis.risk.grouping import Grouping, Scope, as_table, grouped, scope
 from tamis.risk.presence import stacked
 
 
@@ -152,7 +153,7 @@ def matched(
     )
 
 
-def _of_people(grouping: Grouping, people: Ints, threshold: float) -> Reidentification:
+def _of_people(grouping: Grouping, people: Integers, threshold: float) -> Reidentification:
     """The risks of people with several rows, each by their most exposed row."""
     everyones = grouping.people.least(people[grouping.class_of])
     inside, outside = 1 / grouping.of_person, 1 / everyones
@@ -166,7 +167,7 @@ def _of_people(grouping: Grouping, people: Ints, threshold: float) -> Reidentifi
     )
 
 
-def people_there(scoped: Scope, grouping: Grouping, population: Any) -> Ints:
+def people_there(scoped: Scope, grouping: Grouping, population: Any) -> Integers:
     """The number of people in the population in each class of the table."""
     both = stacked(scoped, population, scoped.quasi)
     class_of = grouped(both.frame, scoped.quasi).class_of

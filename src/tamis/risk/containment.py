@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tamis.arrays import Integers
 from tamis.binary.matrix import Binary, sparse_columns, sparse_rows, zero_one
 from tamis.coding import Coded, counted, joined
 from tamis.errors import InputError, check_whole, plural
 from tamis.people import People
-from tamis.risk.grouping import Ints, people_in
+from tamis.risk.grouping import people_in
 
 WORD = 64
 CUBE = 22
@@ -210,7 +211,9 @@ def _people_holding(table: Binary, people: People) -> NDArray[np.int64]:
     return np.asarray(held[of_row])
 
 
-def _distinct_wide(table: Binary) -> tuple[tuple[Ints, Ints, Ints, Ints], Ints, Ints]:
+def _distinct_wide(
+    table: Binary,
+) -> tuple[tuple[Integers, Integers, Integers, Integers], Integers, Integers]:
     """The distinct rows by row and by column, their weights, and the distinct row of each row."""
     from tamis.risk.kernels import distinct_rows
 
@@ -221,7 +224,7 @@ def _distinct_wide(table: Binary) -> tuple[tuple[Ints, Ints, Ints, Ints], Ints, 
     return (found.indptr, found.indices, columns.indptr, columns.indices), weight, of_row
 
 
-def _people_by(of_row: Ints, people: People) -> NDArray[np.int64]:
+def _people_by(of_row: Integers, people: People) -> NDArray[np.int64]:
     """The number of people who have each distinct row."""
     return people_in(Coded(of_row, int(of_row.max()) + 1), people)
 

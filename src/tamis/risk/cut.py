@@ -10,13 +10,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tamis.arrays import Codes, Ints
 from tamis.cuts import K, quantile_cuts, rounded_cuts
 from tamis.errors import InputError, plural
 from tamis.notebook import in_short
 from tamis.people import People, PeopleLike
 from tamis.table import bare
-
-Counts = NDArray[np.int64]
 
 
 def mdl_cuts(values: NDArray[np.float64], labels: NDArray[Any]) -> list[float]:
@@ -52,7 +51,7 @@ def mdl_cuts(values: NDArray[np.float64], labels: NDArray[Any]) -> list[float]:
     return _cut(distinct, table)
 
 
-def _cut(distinct: NDArray[np.float64], table: Counts) -> list[float]:
+def _cut(distinct: NDArray[np.float64], table: Ints) -> list[float]:
     if len(distinct) < 2:
         return []
     below = table.cumsum(axis=0)[:-1]
@@ -67,7 +66,7 @@ def _cut(distinct: NDArray[np.float64], table: Counts) -> list[float]:
     return [*left, point, *_cut(distinct[best + 1 :], table[best + 1 :])]
 
 
-def _pays(whole: Counts, below: Counts, above: Counts, left_over: float) -> bool:
+def _pays(whole: Ints, below: Ints, above: Ints, left_over: float) -> bool:
     rows = int(whole.sum())
     entropies = _entropy(np.stack([whole, below, above]))
     k, k1, k2 = (int(np.count_nonzero(side)) for side in (whole, below, above))
@@ -76,7 +75,7 @@ def _pays(whole: Counts, below: Counts, above: Counts, left_over: float) -> bool
     return bool(entropies[0] - left_over > price)
 
 
-def _entropy(counts: Counts) -> NDArray[np.float64]:
+def _entropy(counts: Ints) -> NDArray[np.float64]:
     """The entropy in bits of each row of counts."""
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     logs = np.log2(shares, out=np.zeros_like(shares), where=shares > 0)
@@ -84,7 +83,6 @@ def _entropy(counts: Counts) -> NDArray[np.float64]:
     return bits
 
 
-Codes = NDArray[np.int64]
 CutRule = Literal["auto", "mdl", "quantiles", "none"] | Sequence[float]
 
 MANY = 10

@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tamis.arrays import Integers
 from tamis.coding import Coded, coded, counted, dense, joined
 from tamis.errors import InputError, listed, listed_as
 from tamis.people import People, PeopleLike
@@ -20,8 +21,6 @@ from tamis.read import polars_frame
 from tamis.read.types import SHORT
 from tamis.require.counts import fewest_holders
 from tamis.table import Table, only
-
-Ints = NDArray[Any]
 
 
 def fewest_alike(columns: Iterable[Coded], people: People | None = None) -> int:
@@ -34,7 +33,7 @@ def fewest_alike(columns: Iterable[Coded], people: People | None = None) -> int:
     return int(sizes_of(classes, People.named(people, len(classes.codes))).min())
 
 
-def people_in(column: Coded, people: People) -> Ints:
+def people_in(column: Coded, people: People) -> Integers:
     """The number of distinct people behind each code that occurs, in code order.
 
     Examples
@@ -46,7 +45,7 @@ def people_in(column: Coded, people: People) -> Ints:
     return np.bincount(pairs // people.radix)
 
 
-def sizes_of(classes: Coded, people: People) -> Ints:
+def sizes_of(classes: Coded, people: People) -> Integers:
     """The people in each class that occurs, in code order; its rows, if each is a person."""
     return counted(classes)[1] if people.each_row else people_in(classes, people)
 
@@ -67,9 +66,9 @@ class ClassSize:
 class Members(NamedTuple):
     """Each person in each class once: the class, the person, and the rows of theirs in it."""
 
-    classes: Ints
-    people: Ints
-    rows: Ints
+    classes: Integers
+    people: Integers
+    rows: Integers
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +83,7 @@ class Grouping:
     columns: tuple[str, ...]
     coded: tuple[Coded, ...]
     keys: Coded
-    sizes: Ints
+    sizes: Integers
     people: People
 
     @classmethod
@@ -103,7 +102,7 @@ class Grouping:
         return self.people.count
 
     @cached_property
-    def class_of(self) -> Ints:
+    def class_of(self) -> Integers:
         """For each row, the number of its class, from 0: the position of its size in `sizes`."""
         return dense(self.keys).codes
 
@@ -130,11 +129,11 @@ class Grouping:
         return Members(*np.divmod(pairs, self.people.radix), rows)
 
     @cached_property
-    def of_person(self) -> Ints:
+    def of_person(self) -> Integers:
         """For each person, the size of the smallest class with one of their rows."""
         return self.people.least(self.sizes[self.class_of])
 
-    def holders_of_rows(self, most: int) -> Ints:
+    def holders_of_rows(self, most: int) -> Integers:
         """For each person, the fewest people who have what may be known of so many of the rows."""
         return fewest_holders(self.class_of, self.people.codes, most)
 

@@ -11,13 +11,13 @@ from functools import reduce
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from tamis.arrays import Floats, Integers
 from tamis.coding import Coded, dense, joined
 from tamis.errors import InputError
-from tamis.risk.grouping import Grouping, Ints, scope
+from tamis.risk.grouping import Grouping, scope
 
-Floats = NDArray[np.float64]
 Matching = Literal["value", "anything"]
 
 
@@ -180,7 +180,9 @@ class _Patterns:
                 found[mine] += worth * self._agreeing(mine, theirs, columns, sums)
         return found[self.grouping.class_of]
 
-    def _agreeing(self, mine: Ints, theirs: Ints, columns: Ints, sums: Floats) -> Floats:
+    def _agreeing(
+        self, mine: Integers, theirs: Integers, columns: Integers, sums: Floats
+    ) -> Floats:
         """For each class of one pattern, the sums of those of another that agree in columns."""
         if not len(columns):
             return np.full(len(mine), sums[theirs].sum())

@@ -17,12 +17,12 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
+from tamis.arrays import Bools, Integers
 from tamis.coding import Coded, coded, dense, joined
 from tamis.people import People
 from tamis.release import Release
 from tamis.risk.attackers import count_asked, seen_classes
-from tamis.risk.grouping import Ints
-from tamis.risk.suppression import Bools, Suppression
+from tamis.risk.suppression import Suppression
 
 MOST_VALUES = 10
 """The most values that go altogether of which it is found what would save them."""
@@ -119,7 +119,7 @@ def _reasons(
 class _Run(NamedTuple):
     """Rows that go together: of one class, or of neighbouring classes in one column."""
 
-    rows: Ints
+    rows: Integers
     column: str = ""
     label: str = ""
     """What the values of that column are together; empty where all of its values go."""
@@ -243,7 +243,7 @@ def _vanished(cells: pl.Series, gone: Bools, people: People) -> list[tuple[str, 
     return each.filter("gone").sort("value").select("value", "who").rows()
 
 
-def _saving(rows: Ints, columns: dict[str, Coded], suppression: Suppression) -> tuple[str, ...]:
+def _saving(rows: Integers, columns: dict[str, Coded], suppression: Suppression) -> tuple[str, ...]:
     """The columns without each of which none of these rows would have to go."""
     if len(columns) > MOST_TRIED:
         return ()

@@ -15,17 +15,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tamis.arrays import Floats, Integers
 from tamis.errors import InputError, TamisWarning, plural
 from tamis.risk.anonymity import people_there
-from tamis.risk.grouping import Ints, scope
-from tamis.risk.individual import (
-    Floats,
-    Matches,
-    Matching,
-    checked_weights,
-    frequencies,
-    individual_risk,
-)
+from tamis.risk.grouping import scope
+from tamis.risk.individual import Matches, Matching, checked_weights, frequencies, individual_risk
 from tamis.table import Table
 
 MOST_PEOPLE = 1e10
@@ -217,7 +211,7 @@ def _not_of_a_population(table: Table, total: float) -> str:
     return ""
 
 
-def counted_risk(sizes: Ints, there: Ints, everybody: int) -> PopulationRisk:
+def counted_risk(sizes: Integers, there: Integers, everybody: int) -> PopulationRisk:
     """From the people of each class in the table, and of the same class in the population."""
     return PopulationRisk(
         "register",
@@ -229,7 +223,7 @@ def counted_risk(sizes: Ints, there: Ints, everybody: int) -> PopulationRisk:
     )
 
 
-def sampled_risk(sizes: Ints, sampling: float) -> PopulationRisk:
+def sampled_risk(sizes: Integers, sampling: float) -> PopulationRisk:
     """From the sizes of the classes of a table that holds a known share of the population."""
     found = population_uniques(sizes, sampling)
     each = np.asarray(sizes, dtype=np.float64)
@@ -263,7 +257,7 @@ def _weighted(
     )
 
 
-def _in_sample(sizes: Ints) -> tuple[float, float]:
+def _in_sample(sizes: Integers) -> tuple[float, float]:
     """The share of unique people, and the mean of 1/f."""
     total = sizes.sum()
     unique = int(np.count_nonzero(sizes == 1))
@@ -323,7 +317,7 @@ def _trusted(pitman: float | None, zayatz: float, snb: float | None, sampling: f
     return "zayatz" if snb is None or zayatz < snb else "snb"
 
 
-def _zayatz(sizes: Ints, times: Ints, sampling: float) -> float:
+def _zayatz(sizes: Integers, times: Integers, sampling: float) -> float:
     """Zayatz (1991): classes of the population are as large as those of the sample.
 
     So a class that is alone in the sample came from one of j people with a chance in proportion to
@@ -343,7 +337,7 @@ def _zayatz(sizes: Ints, times: Ints, sampling: float) -> float:
     return float(alone / chances.sum() * alone / n)
 
 
-def _pitman(sizes: Ints, times: Ints, sampling: float) -> _Fitted | None:
+def _pitman(sizes: Integers, times: Integers, sampling: float) -> _Fitted | None:
     """Pitman's sampling formula, fitted by maximum likelihood (Hoshino 2001).
 
     The next person opens a new class with a chance of (theta + alpha u) / (theta + n) among n
@@ -379,7 +373,7 @@ def _pitman(sizes: Ints, times: Ints, sampling: float) -> _Fitted | None:
     return _Fitted(float(share), float(kinds) / everybody)
 
 
-def _slide_negative_binomial(sizes: Ints, times: Ints, sampling: float) -> _Fitted | None:
+def _slide_negative_binomial(sizes: Integers, times: Integers, sampling: float) -> _Fitted | None:
     """Chen and McNulty (1998): a class has one person and a negative binomial number more.
 
     Its three parameters are those with which the people, the classes and the unique ones of the

@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from tamis.arrays import Integers
 from tamis.coding import Coded, dense
 from tamis.errors import InputError, listed_as
 from tamis.people import People
-from tamis.risk.grouping import Ints, Scope, as_table, grouped, scope, sizes_of
+from tamis.risk.grouping import Scope, as_table, grouped, scope, sizes_of
 from tamis.rounding import exceeds, falls_short
 from tamis.table import Table, only
 
@@ -112,7 +113,7 @@ def with_left_out(there: Presence, all_rows: Presence) -> Presence:
     return Presence(there.least, all_rows.most)
 
 
-def presence_of_counts(inside: Ints, outside: Ints) -> Presence:
+def presence_of_counts(inside: Integers, outside: Integers) -> Presence:
     """The smallest and largest share of classes, by their people in the table and in all.
 
     >>> presence_of_counts(np.array([0, 2]), np.array([3, 8]))
@@ -167,7 +168,7 @@ def _of_everybody(data: Any, population: Any, people: Any) -> Presence:
     return presence_of_counts(np.array([inside]), np.array([as_table(population).everybody]))
 
 
-def _people_of_classes(codes: Ints, classes: int, people: People) -> Ints:
+def _people_of_classes(codes: Integers, classes: int, people: People) -> Integers:
     found = np.zeros(classes, dtype=np.int64)
     found[np.unique(codes)] = sizes_of(Coded(codes, classes), people)
     return found

@@ -16,14 +16,14 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tamis.arrays import Floats, Integers
 from tamis.coding import Coded, dense
 from tamis.errors import InputError
 from tamis.people import People
-from tamis.risk.grouping import Grouping, Ints, scope
+from tamis.risk.grouping import Grouping, scope
 
 Scoring = Literal["original", "weighted"]
 Missing = Literal["value", "nothing"]
-Floats = NDArray[np.float64]
 
 MOST_COLUMNS = 62
 """Of more columns, sets cannot be told apart by the bits of a number."""
@@ -67,7 +67,7 @@ class SpecialUniques:
     most: int
     scores: Floats
     shares: Floats
-    sizes: Ints
+    sizes: Integers
     sets: tuple[UniqueSet, ...]
     pairs: int
     people: People
@@ -256,7 +256,7 @@ def _weights(columns: int, most: int, scoring: Scoring) -> Floats:
     return weights
 
 
-def _named(columns: tuple[str, ...], most: int, times: Ints) -> tuple[UniqueSet, ...]:
+def _named(columns: tuple[str, ...], most: int, times: Integers) -> tuple[UniqueSet, ...]:
     """The sets that single somebody out, in the order in which the kernel numbers them."""
     found, number = [], 1
     for size in range(1, most + 1):
@@ -272,9 +272,9 @@ def _named(columns: tuple[str, ...], most: int, times: Ints) -> tuple[UniqueSet,
 class _DistinctKinds:
     """The classes of a grouping as rows: those of several people can only hide others."""
 
-    codes: Ints
-    missing: Ints
-    owner: Ints
+    codes: Integers
+    missing: Integers
+    owner: Integers
 
     @classmethod
     def of(cls, grouping: Grouping, missing: Missing) -> _DistinctKinds:
@@ -300,7 +300,7 @@ class _DistinctKinds:
         )
         return found, int(total)
 
-    def people_by_set(self, most: int, total: int) -> Ints:
+    def people_by_set(self, most: int, total: int) -> Integers:
         """For each set the number of people; one may have several rows that it singles out."""
         found, _ = self.walked(most, np.zeros(most + 1), max(total, 1))
         pairs = np.unique(np.column_stack([found.sets, self.owner[found.rows]])[:total], axis=0)
@@ -312,10 +312,10 @@ class _SetsFound(NamedTuple):
 
     scores: Floats
     shares: Floats
-    sizes: Ints
-    times: Ints
-    rows: Ints
-    sets: Ints
+    sizes: Integers
+    times: Integers
+    rows: Integers
+    sets: Integers
 
     @classmethod
     def nothing(cls, rows: int, columns: int, most: int, sets: int, room: int) -> _SetsFound:
@@ -336,10 +336,10 @@ class _WalkRoom(NamedTuple):
     """Of each set of fewer than the most columns, the rows that it makes unique, as bits."""
     kept: NDArray[np.int32]
     """At each depth, the rows that are not unique yet, by class; `ends` of those classes."""
-    ends: Ints
+    ends: Integers
     single: NDArray[np.int32]
-    depths: Ints
-    of_codes: Ints
+    depths: Integers
+    of_codes: Integers
 
     @classmethod
     def empty(cls, rows: int, most: int, sets: int, radix: int) -> _WalkRoom:
@@ -353,7 +353,7 @@ class _WalkRoom(NamedTuple):
         )
 
 
-def _packed(column: Coded, missing: Missing) -> tuple[Ints, int]:
+def _packed(column: Coded, missing: Missing) -> tuple[Integers, int]:
     """The codes of a column without gaps, and the code that equals nothing, or -1."""
     absent = column.codes == column.radix - 1
     packed = dense(column).codes.astype(np.int32)

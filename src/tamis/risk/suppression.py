@@ -21,16 +21,15 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tamis.arrays import Bools, Integers
 from tamis.coding import Coded, all_stand_for, coded, collapsed, counted_with, dense, joined
 from tamis.people import People, PeopleLike
 from tamis.release import Release
 from tamis.require.base import Requirements
 from tamis.risk.attackers import Known, Secrets, count_asked, seen_classes
 from tamis.risk.containment import entity_anonymity
-from tamis.risk.grouping import Ints
 
-Bools = NDArray[np.bool_]
-Breaking = Callable[[Ints], Bools]
+Breaking = Callable[[Integers], Bools]
 """Which of some rows, if these are all there are, break what is asked."""
 Key = TypeVar("Key", bound=Hashable)
 
@@ -44,7 +43,7 @@ def most_suppressed(share: float, total: int) -> int:
     return math.floor(share * total * (1 + 1e-12))  # 0.29 * 100 is just below 29
 
 
-def all_but_few(classes: Coded, weights: Ints, k: int, most: int = 0) -> bool:
+def all_but_few(classes: Coded, weights: Integers, k: int, most: int = 0) -> bool:
     """Whether classes that stand for fewer than k rows have at most so many rows in all.
 
     `weights` are the rows that each entry stands for, see `tamis.risk.grouping.counted_with`.
@@ -115,7 +114,7 @@ def breaking_classes(
     everybody = People.named(people, len(classes.codes))
     columns = {} if secrets is None else {c: secrets[c] for c in asked.by_secret if c is not None}
 
-    def breaks(rows: Ints) -> Bools:
+    def breaks(rows: Integers) -> Bools:
         some = dense(Coded(classes.codes[rows], classes.radix))
         who = everybody[rows].renumbered()
         here = {name: column.gather(rows) for name, column in columns.items()}
@@ -143,7 +142,7 @@ def breaking_containment(cells: NDArray[np.uint8], k: int, people: PeopleLike = 
     """
     everybody = People.named(people, len(cells))
 
-    def breaks(rows: Ints) -> Bools:
+    def breaks(rows: Integers) -> Bools:
         whose = everybody[rows].renumbered()
         return np.asarray(entity_anonymity(cells[rows], people=whose) < k)
 

@@ -13,11 +13,11 @@ from itertools import combinations
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+
+from tamis.arrays import Floats
 
 Columns = tuple[int, ...]
 Keeps = Callable[[Columns], bool]
-Floats = NDArray[np.float64]
 
 WHOLE = 10
 """Tables of no more columns are searched whole."""

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from tamis.arrays import Ints
 from tamis.errors import CannotMeet, InputError, listed_as
 from tamis.people import People, PeopleLike
 from tamis.rounding import ROUNDING, exceeds, falls_short
@@ -27,7 +27,6 @@ from tamis.verification.layout import PRIVATE, RECIPE, is_folder, read_json
 from tamis.verification.people import kept_people, uncounted
 
 KEY = "delta_presence"
-Ints = NDArray[np.int64]
 
 
 class PresentShares(NamedTuple):

@@ -22,11 +22,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tamis.arrays import Floats, Ints
 from tamis.errors import InputError
 from tamis.learn.columns import Column
 from tamis.learn.cv import Folds, RowNumbers
 
-Floats = NDArray[np.float64]
 Units = NDArray[np.int64]
 Precision = Literal["data"] | None
 
@@ -258,8 +258,6 @@ class NaiveBayes:
         return Gaussians.fit(column.values, rows, self.variance_floor)
 
 
-Counts = NDArray[np.int64]
-
 MOST_WALKED = 24
 """The largest number of features whose subsets are all scored (2**24 is sixteen million)."""
 
@@ -326,7 +324,7 @@ class ContributionCache:
         every = range(len(columns))
         self._held = [self._computed(block, every) for block in self._blocks] if self.kept else None
 
-    def correct(self, subsets: Sequence[Sequence[int]]) -> Counts:
+    def correct(self, subsets: Sequence[Sequence[int]]) -> Ints:
         """Rows predicted correctly with each subset: an array of subsets by folds."""
         counts = np.zeros((len(subsets), len(self._models)), dtype=np.int64)
         for number, block in enumerate(self._blocks):
@@ -335,17 +333,17 @@ class ContributionCache:
                 counts[i, block.fold] += _correct(total, block.truth)
         return counts
 
-    def drop_ones(self, subset: Sequence[int] | None = None) -> Counts:
+    def drop_ones(self, subset: Sequence[int] | None = None) -> Ints:
         """Rows predicted correctly without each feature of a subset (by default all) in turn."""
         subset = range(len(self._columns)) if subset is None else subset
         return self._moves(subset, subset, np.subtract)
 
-    def add_ones(self, subset: Sequence[int]) -> Counts:
+    def add_ones(self, subset: Sequence[int]) -> Ints:
         """Rows predicted correctly with each feature the subset lacks added, in column order."""
         others = [i for i in range(len(self._columns)) if i not in set(subset)]
         return self._moves(subset, others, np.add)
 
-    def all_subsets(self, features: Sequence[int] | None = None) -> Counts:
+    def all_subsets(self, features: Sequence[int] | None = None) -> Ints:
         """Rows predicted correctly with every subset of some features (by default all).
 
         Row `mask` of the result is the subset with `features[i]` for each bit i set in `mask`;
@@ -368,7 +366,7 @@ class ContributionCache:
         first = np.zeros((1, relative.shape[1]), dtype=np.int64)
         return self._labels[self._models[fold].classes], np.vstack([first, relative])
 
-    def _walk(self, held: list[Units], total: Units, block: TestedBlock, counts: Counts) -> None:
+    def _walk(self, held: list[Units], total: Units, block: TestedBlock, counts: Ints) -> None:
         first = total[None]
         while held and 2 * first.size <= TOGETHER:
             first = np.concatenate([first, first + held.pop(0)])
@@ -384,7 +382,7 @@ class ContributionCache:
                 first, block.truth
             )
 
-    def _moves(self, subset: Sequence[int], moved: Sequence[int], move: np.ufunc) -> Counts:
+    def _moves(self, subset: Sequence[int], moved: Sequence[int], move: np.ufunc) -> Ints:
         counts = np.zeros((len(moved), len(self._models)), dtype=np.int64)
         for number, block in enumerate(self._blocks):
             total = self._total(number, subset)

@@ -22,13 +22,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import linprog
 
+from tamis.arrays import Floats
 from tamis.kernel_cache import njit
 from tamis.select.containment.bits import ALL, ones
 from tamis.select.containment.improve import Filled, Filler, deadline, improved
 from tamis.select.containment.itemsets import best_itemset
 from tamis.select.containment.selection import Selection
 
-Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 
 TOLERANCE = 1e-7

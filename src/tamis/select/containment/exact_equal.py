@@ -16,13 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from tamis.arrays import Ints
 from tamis.binary.matrix import sparse_columns, two_classes, zero_one
 from tamis.errors import InputError
 from tamis.select.containment.crowd import check_k, labelled_rows
 from tamis.select.containment.improve import deadline
 from tamis.select.containment.selection import Selection, Step
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(order=True)

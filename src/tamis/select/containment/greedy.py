@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import rel_entr, xlog1py, xlogy
 
+from tamis.arrays import Floats, Ints
 from tamis.binary.matrix import Binary, differing_pairs, two_classes, zero_one
 from tamis.catalogue.methods import UTILITIES
 from tamis.errors import InputError, listed, plural
@@ -27,23 +28,20 @@ from tamis.select.containment.selection import Selection, StopRule
 if TYPE_CHECKING:
     from tamis.select.containment.source import ColumnSource
 
-Counts = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
-
-def hamming(support: Counts, ones: Counts, rows: int, positives: int) -> Floats:
+def hamming(support: Ints, ones: Ints, rows: int, positives: int) -> Floats:
     """The share of pairs of opposite classes in which the feature differs."""
     pairs = differing_pairs(support, ones, rows, positives)
     return pairs / (positives * (rows - positives))
 
 
-def difference(support: Counts, ones: Counts, rows: int, positives: int) -> Floats:
+def difference(support: Ints, ones: Ints, rows: int, positives: int) -> Floats:
     """How far apart the shares of ones in the two classes are."""
     apart = np.abs(ones * (rows - positives) - (support - ones) * positives)
     return apart / (positives * (rows - positives))
 
 
-def mutual_information(support: Counts, ones: Counts, rows: int, positives: int) -> Floats:
+def mutual_information(support: Ints, ones: Ints, rows: int, positives: int) -> Floats:
     """Mutual information of feature and label, in nats.
 
     >>> mutual_information(np.array([2, 4]), np.array([2, 2]), 4, 2).round(3).tolist()
@@ -63,7 +61,7 @@ def mutual_information(support: Counts, ones: Counts, rows: int, positives: int)
     return np.maximum(np.round(total, 12), 0.0)
 
 
-def gain_ratio(support: Counts, ones: Counts, rows: int, positives: int) -> Floats:
+def gain_ratio(support: Ints, ones: Ints, rows: int, positives: int) -> Floats:
     """Mutual information of feature and label for each nat of the feature itself.
 
     >>> gain_ratio(np.array([2, 1]), np.array([2, 1]), 4, 2).round(3).tolist()
@@ -72,7 +70,7 @@ def gain_ratio(support: Counts, ones: Counts, rows: int, positives: int) -> Floa
     return ratio_to_entropy(mutual_information(support, ones, rows, positives), support, rows)
 
 
-def ratio_to_entropy(information: Floats, support: Counts, rows: int) -> Floats:
+def ratio_to_entropy(information: Floats, support: Ints, rows: int) -> Floats:
     """Information by the entropy of the feature; 0 of a feature that all rows have, or none."""
     share = support / rows
     varies = (support > 0) & (support < rows)
@@ -80,7 +78,7 @@ def ratio_to_entropy(information: Floats, support: Counts, rows: int) -> Floats:
     return np.asarray(np.round(information / entropy, 12))
 
 
-MODULAR: dict[str, Callable[[Counts, Counts, int, int], Floats]] = {
+MODULAR: dict[str, Callable[[Ints, Ints, int, int], Floats]] = {
     "hamdist": hamming,
     "difference": difference,
     "information": mutual_information,
