@@ -26,7 +26,7 @@ class Store:
     Parameters
     ----------
     folder : Path
-    tell : callable, optional
+    progress : callable, optional
         See `Told`; a piece that was kept takes 0 seconds.
 
     Examples
@@ -38,9 +38,9 @@ class Store:
     (2, 2)
     """
 
-    def __init__(self, folder: Path, tell: Told | None = None) -> None:
+    def __init__(self, folder: Path, progress: Told | None = None) -> None:
         self._folder = folder
-        self._tell = tell or (lambda name, seconds: None)
+        self._progress = progress or (lambda name, seconds: None)
 
     def piece(self, name: str, settings: Mapping[str, Any], work: Callable[[], T]) -> T:
         """What `work` gives, from an earlier run if there was one with these settings.
@@ -49,15 +49,15 @@ class Store:
         """
         path = self._path(name, settings)
         if path.exists():
-            self._tell(name, 0.0)
+            self._progress(name, 0.0)
             kept: T = json.loads(path.read_text(encoding="utf-8"))["result"]
             return kept
-        self._tell(name, None)
+        self._progress(name, None)
         start = time.perf_counter()
         result = work()
         seconds = time.perf_counter() - start
         self._keep(path, {"settings": settings, "seconds": round(seconds, 3), "result": result})
-        self._tell(name, seconds)
+        self._progress(name, seconds)
         found: T = json.loads(path.read_text(encoding="utf-8"))["result"]
         return found
 

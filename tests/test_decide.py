@@ -294,11 +294,11 @@ def test_limits_on_kept_and_told_bind():
     bold = row("bold", 0.7, 0.1, 3, kept=0.9, told=0.5)
     shy = row("shy", 0.7, 0.1, 2, kept=0.6, told=0.1)
     both = card(every, bold, shy)
-    keep, tell = Limit("kept", "at least", 0.8), Limit("told", "at most", 0.2)
+    keep, progress = Limit("kept", "at least", 0.8), Limit("told", "at most", 0.2)
     assert decide(both, (keep,), by="value").chosen is bold
-    assert decide(both, (tell,), by="value", caution=0.0).chosen is shy
+    assert decide(both, (progress,), by="value", caution=0.0).chosen is shy
     with pytest.raises(CannotMeet, match="share kept of what can be learnt"):
-        decide(both, (keep, tell), by="value")
+        decide(both, (keep, progress), by="value")
 
 
 def test_a_release_that_is_useless_on_the_rows_kept_aside_cannot_be_taken_either():

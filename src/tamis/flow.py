@@ -146,7 +146,7 @@ def consider(
     *,
     binary: Mapping[str, Cut] | None = None,
     ladders: Mapping[str, Ladder] | None = None,
-    tell: Progress | None = None,
+    progress: Progress | None = None,
     handed: EarlierReleases | None = None,
     register: Table | None = None,
     sample: int = SAMPLED,
@@ -166,7 +166,7 @@ def consider(
         How to convert the table to 0/1 where a method needs that; `None`: by its values.
     ladders : mapping of column to Ladder, optional
         Coarser forms that a column may be released in; of other columns they are learnt.
-    tell : callable, optional
+    progress : callable, optional
         Called with what is being done, how much of it is done, and how much there is.
     handed : EarlierReleases, optional
         What earlier releases of the same people told: k and the limits on what is told must hold
@@ -191,11 +191,11 @@ def consider(
     """
     if isinstance(table, LargeTable):
         refuse_memory_only({"earlier": handed, "register": register}, RELEASING)
-        return _consider_all_rows(table, settings or Settings(), sample, ladders, tell)
+        return _consider_all_rows(table, settings or Settings(), sample, ladders, progress)
     if isinstance(table, ComparedRecords):
         given = vars(settings or Settings()) | {"earlier": handed, "register": register}
         refuse_memory_only(given, RELEASING, OF_RECORDS)
-        outcome = consider(table.records, settings, tell=tell)
+        outcome = consider(table.records, settings, progress=progress)
         return replace(outcome, left_out=table.left_out, engine=table.said())
     settings = (settings or Settings()).with_secret()
     if settings.delta_presence is not None and register is None:
@@ -205,7 +205,7 @@ def consider(
     )
     records = None
     if isinstance(table, BinaryTable):
-        table, records = _compared(table, settings, tell)
+        table, records = _compared(table, settings, progress)
     _check(table, records, settings, handed)
     held: dict[str, Copy] = {}
     if settings.epsilon is not None:
@@ -217,12 +217,12 @@ def consider(
     asked = required_of(table, settings.requirements, settings.threats)
     table = knowing_together(table, settings.threats)
     evaluator = _evaluator(table, records, settings, asked, handed)
-    if tell is not None and records is not None:
-        tell("measuring what all columns give", 0, 1)
+    if progress is not None and records is not None:
+        progress("measuring what all columns give", 0, 1)
     problem = _problem(evaluator, settings, binary, ladders or {}, handed)
-    found = propose(problem, methods(settings.proposing), tell)
+    found = propose(problem, methods(settings.proposing), progress)
     ends, measures = _ends(problem, records), settings.measures
-    card = scorecard(evaluator, *ends, found.releases, measures=measures, tell=tell)
+    card = scorecard(evaluator, *ends, found.releases, measures=measures, progress=progress)
     _warn(table, settings, card)
     decision = _decided(card, settings, _also(card, handed, evaluator, settings, population))
     outcome = Outcome(
@@ -236,7 +236,7 @@ def _consider_all_rows(
     settings: Settings,
     rows: int,
     ladders: Mapping[str, Ladder] | None,
-    tell: Progress | None,
+    progress: Progress | None,
 ) -> Outcome:
     """Choose on a sample, and count on all rows; the outcome is of the sample but for `all_rows`.
 
@@ -247,9 +247,9 @@ def _consider_all_rows(
     searched: list[Outcome] = []
 
     def search(sample: Table, asked: Settings) -> Decision:
-        searched.append(consider(sample, asked, ladders=ladders, tell=tell))
-        if tell is not None:
-            tell("counting all rows", 0, 1)
+        searched.append(consider(sample, asked, ladders=ladders, progress=progress))
+        if progress is not None:
+            progress("counting all rows", 0, 1)
         return searched[-1].decision
 
     decision, counted = choose_on_all_rows(large, settings, rows, ladders or {}, search)
@@ -463,7 +463,7 @@ def _beside_words(failure: Failure) -> Failure:
 
 
 def _compared(
-    records: BinaryTable, settings: Settings, tell: Progress | None
+    records: BinaryTable, settings: Settings, progress: Progress | None
 ) -> tuple[Table, BinaryTable | None]:
     """The columns of sparse records to compare, as a table; the records where these are some."""
     if records.labels is None:
@@ -476,8 +476,8 @@ def _compared(
             "that they were made from"
         )
     split = HoldOut.of_records(records, settings.holdout, random_state=settings.seed)
-    if tell is not None:
-        tell(f"choosing which of {len(records.features):,} columns to compare", 0, 1)
+    if progress is not None:
+        progress(f"choosing which of {len(records.features):,} columns to compare", 0, 1)
     columns = screened(records, split, settings.k, settings.seed)
     table = records.table(columns)
     return table, None if len(columns) == len(records.features) else records

@@ -43,7 +43,9 @@ def card(table: Table, evaluator: Evaluator) -> Scorecard:
     everything = released(table, table.features, "everything", Recipe("everything"))
     nothing = released(table, [], "nothing", Recipe("nothing"))
     steps: list[tuple[str, int, int]] = []
-    made = scorecard(evaluator, everything, nothing, some, tell=lambda *step: steps.append(step))
+    made = scorecard(
+        evaluator, everything, nothing, some, progress=lambda *step: steps.append(step)
+    )
     assert [step[1:] for step in steps] == [(0, 5), *((i, 5) for i in range(5))]
     return made
 

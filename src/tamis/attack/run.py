@@ -74,7 +74,7 @@ def attack_release(
     alter: Alter | None = None,
     most: int = MOST,
     random_state: int = 0,
-    tell: Progress = lambda words, done=0, total=0: None,
+    progress: Progress = lambda words, done=0, total=0: None,
 ) -> Attacks:
     """Try to find people in a release and to learn what it should not tell of them.
 
@@ -100,7 +100,7 @@ def attack_release(
     most : int
         The most people to try each attacker on.
     random_state : int
-    tell : callable
+    progress : callable
         Told what is being done.
 
     Returns
@@ -136,7 +136,7 @@ def attack_release(
     if control is None:
         scene, note = with_control(scene, alter)
         notes += note
-    scores = list(_all(Staged(scene, errors, alter), tell))
+    scores = list(_all(Staged(scene, errors, alter), progress))
     for name, columns in (knowing or {}).items():
         theirs = replace(scene, known=tuple(columns))
         scores += [_by(name, score) for score in linkage(theirs, errors)]
@@ -182,9 +182,9 @@ class Attempt(NamedTuple):
     """What the strongest of them reaches with {n} of 100 people; empty: not said."""
 
 
-def _all(staged: Staged, tell: Progress) -> Iterable[AttackScore]:
+def _all(staged: Staged, progress: Progress) -> Iterable[AttackScore]:
     for number, attempt in enumerate(ATTEMPTS):
-        tell(attempt.doing, number, len(ATTEMPTS))
+        progress(attempt.doing, number, len(ATTEMPTS))
         yield from (score for score in attempt.scores(staged) if score is not None)
 
 

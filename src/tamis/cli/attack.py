@@ -11,7 +11,14 @@ import click
 from tamis.catalogue.methods import DP
 from tamis.cli.options import command, given_ladders
 from tamis.cli.table_source import TableSource
-from tamis.cli.terminal import console, escape, print_json, print_understood, progress, rich_table
+from tamis.cli.terminal import (
+    console,
+    escape,
+    print_json,
+    print_understood,
+    rich_table,
+    show_progress,
+)
 from tamis.errors import CannotMeet, InputError
 from tamis.figures import percent
 
@@ -59,7 +66,7 @@ def attack(
     if others is not None:
         others = in_its_ladders(others, given.release, {} if given.stated else made)
         others = in_its_groups(others, given.release, given.stated)
-    with progress(not (quiet or as_json)) as say:
+    with show_progress(not (quiet or as_json)) as say:
         found = attack_release(
             given.original,
             given.release,
@@ -71,7 +78,7 @@ def attack(
             alter=given.alter,
             most=people,
             random_state=seed,
-            tell=say,
+            progress=say,
         )
         if given.manifest.get("budget") is not None:
             say("drawing the rows again", 0, 1)

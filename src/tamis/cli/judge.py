@@ -11,7 +11,14 @@ import click
 from tamis.cli.options import command, given_ladders
 from tamis.cli.rules import load_rules
 from tamis.cli.table_source import TableSource
-from tamis.cli.terminal import console, escape, print_json, print_understood, progress, rich_table
+from tamis.cli.terminal import (
+    console,
+    escape,
+    print_json,
+    print_understood,
+    rich_table,
+    show_progress,
+)
 from tamis.errors import InputError
 
 if TYPE_CHECKING:
@@ -46,7 +53,7 @@ def judge(
     names = _names(options["rename"])
     control = options["control"]
     rules = options["rules_file"]
-    with progress(not (quiet or as_json)) as tell:
+    with show_progress(not (quiet or as_json)) as progress:
         found = judged(
             original,
             [_foreign(source, original, path, names, released) for path in released],
@@ -62,7 +69,7 @@ def judge(
             propose=_settings(options),
             most=options["people"],
             random_state=options["seed"],
-            tell=tell,
+            progress=progress,
         )
     if output is not None:
         from tamis.judgement.page import write_page

@@ -25,8 +25,8 @@ from tamis.cli.terminal import (
     escape,
     print_json,
     print_understood,
-    progress,
     rich_table,
+    show_progress,
 )
 from tamis.errors import CannotMeet, InputError, TamisWarning, listed, plural
 from tamis.figures import percent
@@ -370,8 +370,8 @@ def curve(source: TableSource, as_json: bool, quiet: bool, **options: Any) -> No
     levels = _levels(options["levels"], noise=options["command"] is None)
     others = {Path(path).name: _read_curve(path) for path in options["compare_with"]}
     table = source.read_with_roles()
-    with progress(not (quiet or as_json)) as tell:
-        found = _measured_curve(table, source, levels, further, options, tell)
+    with show_progress(not (quiet or as_json)) as progress:
+        found = _measured_curve(table, source, levels, further, options, progress)
     agree = correlations({THIS: found, **others})
     if options["plot"] is not None:
         found.plot("level" if options["command"] else "noise").save(options["plot"])
@@ -417,7 +417,7 @@ def _measured_curve(
     levels: list[float],
     further: Sequence[RuleMeasure],
     options: dict[str, Any],
-    tell: Any,
+    progress: Any,
 ) -> Curve:
     from tamis.evaluate.curve import retention_curve
     from tamis.evaluate.prediction import prediction_measures
@@ -434,7 +434,7 @@ def _measured_curve(
         release = _by_command(options["command"], source)
 
     def released(original: Table, level: float, seed: int) -> Table:
-        tell(f"releasing at level {level:g}", levels.index(level), len(levels))
+        progress(f"releasing at level {level:g}", levels.index(level), len(levels))
         return release(original, level, seed)
 
     return retention_curve(

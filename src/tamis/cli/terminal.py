@@ -239,18 +239,18 @@ EVERY = 5.0
 
 
 @contextmanager
-def progress(wanted: bool = True) -> Iterator[Progress]:
+def show_progress(wanted: bool = True) -> Iterator[Progress]:
     """Say what is being done: as a bar on a terminal, else in a line now and then."""
     if not wanted:
         yield lambda words, done=0, total=0: None
     elif is_served():
         yield lambda words, done=0, total=0: tell_server(doing=words, done=done, total=total)
     elif sys.stderr.isatty():
-        with _bar() as tell:
-            yield tell
+        with _bar() as progress:
+            yield progress
     else:
-        with _lines() as tell:
-            yield tell
+        with _lines() as progress:
+            yield progress
 
 
 @contextmanager
@@ -268,12 +268,12 @@ def _bar() -> Iterator[Progress]:
     with ProgressBar(*columns, console=console(stderr=True), transient=True) as bar:
         task, far = bar.add_task("", total=1.0, place=""), ProgressShare()
 
-        def tell(words: str, done: int = 0, total: int = 0) -> None:
+        def progress(words: str, done: int = 0, total: int = 0) -> None:
             place = f"{done}/{total} of this step" if total > 1 else ""
             share = far.tell(done, total)
             bar.update(task, description=words[:60], completed=share, place=place)
 
-        yield tell
+        yield progress
 
 
 class Pace:

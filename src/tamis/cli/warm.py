@@ -22,7 +22,7 @@ def warm(as_json: bool, quiet: bool) -> None:
     two once. Where users can read the installation but not write to it, set NUMBA_CACHE_DIR to a
     folder that they can read, now and for them.
     """
-    from tamis.cli.terminal import print_json, progress
+    from tamis.cli.terminal import print_json, show_progress
     from tamis.files import scratch_folder
     from tamis.kernel_cache import is_kept
 
@@ -32,7 +32,7 @@ def warm(as_json: bool, quiet: bool) -> None:
             "warm as its owner, or set NUMBA_CACHE_DIR to a folder that stays"
         )
     began = time.monotonic()
-    with scratch_folder() as folder, progress(not (quiet or as_json)) as say:
+    with scratch_folder() as folder, show_progress(not (quiet or as_json)) as say:
         jobs = list(_jobs(folder))
         for number, job in enumerate(jobs):
             say(f"compiling what tamis {job[0]} needs", number, len(jobs))

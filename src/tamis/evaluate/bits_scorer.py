@@ -154,10 +154,10 @@ class BitsScorer:
             return None
         return {f: release.forms[f].key if f in release.forms else "" for f in release.features}
 
-    def compared(self, releases: Sequence[Release], tell: Progress | None = None) -> Compared:
+    def compared(self, releases: Sequence[Release], progress: Progress | None = None) -> Compared:
         """Kept and told of several releases; all features count for the scales."""
         tried = len(self.searching.fitted)
-        choosing = replace(self._measured(self.choosing, releases, tell), tried=tried)
+        choosing = replace(self._measured(self.choosing, releases, progress), tried=tried)
         shown = choosing.teaches, choosing.tells
         reporting = replace(self._measured(self.reporting, releases), shown=shown)
         return Compared(choosing, reporting)
@@ -215,13 +215,13 @@ class BitsScorer:
         return {self._number[f]: i for i, f in enumerate(release.features) if forms.get(f) == ""}
 
     def _measured(
-        self, among: SubsetBits, releases: Sequence[Release], tell: Progress | None = None
+        self, among: SubsetBits, releases: Sequence[Release], progress: Progress | None = None
     ) -> KeptTold:
         forms = [None if release.n_unlisted else self.forms(release) for release in releases]
         gains = []
         for done, release in enumerate(releases):
-            if tell is not None:
-                tell(f"measuring {release.name}", done, len(releases))
+            if progress is not None:
+                progress(f"measuring {release.name}", done, len(releases))
             gains.append(self._gains(release, among))
         names = self.features
         for columns in dict.fromkeys((among.everything, *among.fitted)):

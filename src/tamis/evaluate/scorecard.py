@@ -323,16 +323,16 @@ def scorecard(
     releases: Iterable[Release],
     *,
     measures: tuple[MeasureRecord, ...] = tuple(MEASURES.values()),
-    tell: Progress | None = None,
+    progress: Progress | None = None,
 ) -> Scorecard:
     """Measure everything, nothing and some releases on rows that no search has seen.
 
     What is kept and told is measured now, all else when it is asked for.
     """
     every = [baseline, floor, *releases]
-    if tell is not None:
-        tell("measuring what is kept and told", 0, len(every))
-    compared = evaluator.yardstick.compared(every, tell)
+    if progress is not None:
+        progress("measuring what is kept and told", 0, len(every))
+    compared = evaluator.yardstick.compared(every, progress)
     names = [measure.name for measure in measures]
     rows = []
     for number, release in enumerate(every):

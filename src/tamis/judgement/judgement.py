@@ -171,7 +171,7 @@ def judge(
     propose: Settings | None = None,
     most: int = MOST,
     random_state: int = 0,
-    tell: Progress = lambda words, done=0, total=0: None,
+    progress: Progress = lambda words, done=0, total=0: None,
 ) -> Judged:
     """Judge tables that somebody made of an original, without a manifest.
 
@@ -200,7 +200,7 @@ def judge(
         What the generator promises.
     propose : Settings, optional
         What to ask of releases that tamis proposes beside them.
-    tell : callable
+    progress : callable
 
     Returns
     -------
@@ -226,26 +226,26 @@ def judge(
         original, control, ladders or {}, encoding, secret, known, most, random_state, rules
     )
     given = list(releases) if not isinstance(releases, Mapping) else _as_foreign(releases)
-    judges = train_judges(asked, propose, tell)
+    judges = train_judges(asked, propose, progress)
     made: DrawnRows | None = None
     if generator is not None:
-        tell(f"running {generator.name}", 0, 2 + 2 * shadows)
+        progress(f"running {generator.name}", 0, 2 + 2 * shadows)
         made = run_generator(generator, asked, judges.evaluator)
         given.append(made.foreign)
     if not given:
         raise InputError("there is nothing to judge; give a released table or a generator")
     aligned = []
     for number, foreign in enumerate(given):
-        tell(f"reading the columns of {foreign.name}", number, len(given))
+        progress(f"reading the columns of {foreign.name}", number, len(given))
         aligned.append(asked.aligned(foreign))
-    card, why = judges.score(aligned, made, tell)
+    card, why = judges.score(aligned, made, progress)
     found = []
     for number, (foreign, each) in enumerate(zip(given, aligned)):
-        tell(f"attacking {each.name}", number, len(given))
+        progress(f"attacking {each.name}", number, len(given))
         mine = made if made is not None and foreign is made.foreign else None
         found.append(_judged(asked, foreign, each, mine, _row_of(card, each.name), why))
     if generator is not None and shadows:
-        tell(f"running {generator.name} with and without one person", 1, 2)
+        progress(f"running {generator.name} with and without one person", 1, 2)
         attacks = found[-1].attacks
         shadow = generator.shadow(
             without_identifiers(original),

@@ -99,7 +99,7 @@ class Judges:
     """Why there is no evaluator."""
 
     def score(
-        self, aligned: Sequence[Aligned], made: DrawnRows | None, tell: Progress
+        self, aligned: Sequence[Aligned], made: DrawnRows | None, progress: Progress
     ) -> tuple[Scorecard | None, dict[str, str]]:
         """The scorecard, and why some of the releases are not on it."""
         evaluator, why = self.evaluator, dict.fromkeys((a.name for a in aligned), self.lacking)
@@ -116,7 +116,7 @@ class Judges:
             if evaluator.sensitive in each.columns:
                 drawn[each.name] = _learnt_from(each, self.asked, sample)
         try:
-            card = scorecard(evaluator, *ends, [*fit, *self.proposed], tell=tell)
+            card = scorecard(evaluator, *ends, [*fit, *self.proposed], progress=progress)
             card = card.with_guesses(card.every)
             return _tell_by_themselves(card, evaluator, drawn), why
         except InputError as error:
@@ -130,14 +130,14 @@ def _ends(table: Table) -> tuple[Release, Release]:
     )
 
 
-def train_judges(asked: Terms, propose: Settings | None, tell: Progress) -> Judges:
+def train_judges(asked: Terms, propose: Settings | None, progress: Progress) -> Judges:
     """Train on what is seen, ask of people that nothing was learnt from."""
     table = asked.original
     if table.roles.target is None:
         return Judges(asked, None, lacking="no target is named, so nothing is said of what is kept")
     try:
         if propose is not None:
-            outcome = consider(table, propose, ladders=asked.ladders, tell=tell)
+            outcome = consider(table, propose, ladders=asked.ladders, progress=progress)
             every = sorted(
                 outcome.decision.ranked,
                 key=lambda row: row is not outcome.decision.chosen,

@@ -83,7 +83,9 @@ def methods(settings: Mapping[str, Mapping[str, Any]] | None = None) -> list[Met
 
 
 def propose(
-    problem: Problem, chosen: Iterable[Method], tell: Callable[[str, int, int], None] | None = None
+    problem: Problem,
+    chosen: Iterable[Method],
+    progress: Callable[[str, int, int], None] | None = None,
 ) -> Proposals:
     """Let each method propose releases; one that cannot is listed with the reason.
 
@@ -93,8 +95,8 @@ def propose(
     method_reports = []
     every = list(chosen)
     for done, method in enumerate(every):
-        if tell is not None:
-            tell(f"looking for releases: {method.name}", done, len(every))
+        if progress is not None:
+            progress(f"looking for releases: {method.name}", done, len(every))
         found, note = _proposed(method, problem)
         for release in map(without_unused, map(problem.trimmed, found)):
             releases.setdefault(_content(release), release)

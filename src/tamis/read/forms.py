@@ -250,8 +250,8 @@ def _number_forms(
         if form is not None and form != PLAIN:
             found[column.name] = form
     used = {form.decimal for form in found.values()} | ({"."} if sure["."] else set())
-    tell = dialect.decimal is None and "," in used
-    return found, sorted(used) if tell else []
+    worth_saying = dialect.decimal is None and "," in used
+    return found, sorted(used) if worth_saying else []
 
 
 def _common_mark(

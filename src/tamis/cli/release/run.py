@@ -33,7 +33,7 @@ from tamis.cli.table_source import (
     register_origin,
     source_again,
 )
-from tamis.cli.terminal import console, print_json, print_large, print_understood, progress
+from tamis.cli.terminal import console, print_json, print_large, print_understood, show_progress
 from tamis.errors import CannotMeet, InputError, TamisError, listed, plural
 from tamis.figures import percent
 from tamis.files import scratch_folder
@@ -212,13 +212,13 @@ def run_front(asked: Request) -> None:
     table = asked.read()
     binary = asked.source.rules().binary
     handed, register = _handed(table, asked.earlier, binary), asked.register(table)
-    with progress(asked.watched) as say:
+    with show_progress(asked.watched) as say:
         outcome = consider(
             table,
             asked.settings,
             binary=binary,
             ladders=asked.ladders,
-            tell=say,
+            progress=say,
             handed=handed,
             register=register,
         )
@@ -280,13 +280,13 @@ def make(
     from tamis.publication.bundle import publish
 
     handed = _handed(table, origin.get("beside", ()), binary)
-    with progress(watched) as say:
+    with show_progress(watched) as say:
         outcome = consider(
             table,
             settings,
             binary=binary,
             ladders=ladders,
-            tell=say,
+            progress=say,
             handed=handed,
             register=register,
             **({} if sample is None else {"sample": sample}),

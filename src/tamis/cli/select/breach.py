@@ -14,8 +14,8 @@ from tamis.cli.terminal import (
     nearness,
     print_json,
     print_understood,
-    progress,
     rich_table,
+    show_progress,
 )
 from tamis.errors import InputError, plural
 from tamis.figures import change, percent
@@ -63,8 +63,8 @@ def run_breach(
     table = source.read_with_roles()
     if not (quiet or as_json):
         print_understood(table)
-    with progress(not (quiet or as_json)) as tell:
-        selector = _selector(options, tell)
+    with show_progress(not (quiet or as_json)) as progress:
+        selector = _selector(options, progress)
         if holdout is None:
             holdout = 0.0 if options["preset"] else HOLDOUT
         fitted, held = _fitted(selector, table, holdout, options["seed"] or 0)
@@ -88,7 +88,7 @@ def _check_weightings(plot: str | None, weightings: Sequence[str]) -> None:
         read_weights(weights, WEIGHTS)
 
 
-def _selector(options: dict[str, Any], tell: Any) -> BreachSelector:
+def _selector(options: dict[str, Any], progress: Any) -> BreachSelector:
     from tamis.learn.models import classifier
     from tamis.select.breach import REPEATS, BreachSelector
 
@@ -107,7 +107,7 @@ def _selector(options: dict[str, Any], tell: Any) -> BreachSelector:
         cut=_cut(options["cut"]),
         n_jobs=options["jobs"],
         random_state=options["seed"],
-        progress=tell,
+        progress=progress,
     )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tamis.cli.options import check_table_file, command
 from tamis.cli.table_source import TableSource
-from tamis.cli.terminal import console, escape, print_json, progress, rich_table
+from tamis.cli.terminal import console, escape, print_json, rich_table, show_progress
 from tamis.errors import InputError, plural
 from tamis.figures import count_words, percent
 
@@ -125,9 +125,9 @@ def _search(
     # By column once for all k: each search reads the columns it needs without another pass.
     matrix = records.matrix.tocsc() if len(wanted) > 1 else records.matrix
     found = {}
-    with progress(watched) as tell:
+    with show_progress(watched) as progress:
         for i, k in enumerate(wanted):
-            tell(f"choosing columns, k = {k}, {options['search']}", i, len(wanted))
+            progress(f"choosing columns, k = {k}, {options['search']}", i, len(wanted))
             selector = ContainmentSelector(
                 k,
                 utility=utility,
