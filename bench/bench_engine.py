@@ -73,7 +73,6 @@ def _asked(engine: str, path: Path) -> dict[str, object]:
 def _measure(engine: str, path: Path) -> None:
     from tamis import read_table
     from tamis.risk.audit import exposure
-    from tamis.risk.behind_engine import large_exposure
     from tamis.rows import EngineOptions, running
     from tamis.rows.sources import open_large
 
@@ -83,7 +82,7 @@ def _measure(engine: str, path: Path) -> None:
     else:
         options = EngineOptions(memory=f"{LIMIT // 10**6}MB")
         with running(options, engine) as behind:  # type: ignore[arg-type]
-            found = large_exposure(open_large(behind, str(path), target="secret"))
+            found = exposure(open_large(behind, str(path), target="secret"))
             java = _of_java(behind) if engine == "spark" else java
     print(
         json.dumps(

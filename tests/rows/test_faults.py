@@ -20,7 +20,6 @@ import pytest
 from tamis.errors import CannotMeet, InputError
 from tamis.files import scratch_folder
 from tamis.risk.audit import exposure
-from tamis.risk.behind_engine import large_exposure
 from tamis.rows import (
     EngineOptions,
     bytes_of,
@@ -121,7 +120,7 @@ def test_a_lost_session(engine, behind):
     table = behind(engine, frame, Roles())
     lose(engine)
     with pytest.raises(CannotMeet, match="stopped before the end") as caught, engine.trouble():
-        large_exposure(table)
+        exposure(table)
     assert "secret-cell" not in str(caught.value)
 
 
@@ -219,6 +218,6 @@ def test_auto_takes_duckdb_where_half_of_memory_is_too_little(rows, monkeypatch)
 def test_a_large_table_is_counted_by_duckdb_as_by_memory(rows, tmp_path, behind):
     frame = pl.read_parquet(rows).select(pl.all() % 40)
     engine = DuckDB(tmp_path, 200_000_000)
-    found = large_exposure(behind(engine, frame, Roles()))
+    found = exposure(behind(engine, frame, Roles()))
     engine.close()
     assert found.to_dict() == exposure(Table(frame)).to_dict()

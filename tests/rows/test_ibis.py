@@ -12,7 +12,6 @@ import pytest
 from tamis.flow import Settings, consider
 from tamis.publication.bundle import publish
 from tamis.risk.audit import exposure
-from tamis.risk.behind_engine import large_exposure
 from tamis.rows.engines import Ibis
 from tamis.rows.large_table import sampled
 from tamis.rows.sources import ibis_table
@@ -54,7 +53,7 @@ def test_a_table_of_another_database(engine, tmp_path):
     )
     large = ibis_table(engine, in_sqlite(frame, tmp_path), target="ill")
     counts, numbers = figures(exposure(Table(frame, Roles(target="ill"))))
-    found, near = figures(large_exposure(large))
+    found, near = figures(exposure(large))
     assert found == counts
     assert near == pytest.approx(numbers, rel=1e-12)
     assert sampled(large, 5, seed=0).table.rows == 5

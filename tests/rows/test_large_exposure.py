@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tamis.errors import InputError
 from tamis.risk.audit import exposure
-from tamis.risk.behind_engine import large_exposure
 from tamis.table import Roles, Table
 
 ROUNDED = ("l_diversity", "t_closeness", "likeness", "reidentification")
@@ -69,30 +69,46 @@ def figures(found: Any) -> tuple[dict[str, Any], list[float]]:
 def test_the_figures_are_those_of_memory(engine, behind, case):
     frame, roles = hostile(), CASES[case]
     counts, numbers = figures(exposure(Table(frame, roles)))
-    found, near = figures(large_exposure(behind(engine, frame, roles)))
+    found, near = figures(exposure(behind(engine, frame, roles)))
     assert found == counts
     assert near == pytest.approx(numbers, rel=1e-12)
 
 
 def test_two_names_that_differ_in_case_are_two_columns(engine, behind):
     frame = pl.DataFrame({"Age": [1, 1, 2, 2], "age": [1, 2, 1, 2]})
-    assert large_exposure(behind(engine, frame, Roles())).k_anonymity == 1
+    assert exposure(behind(engine, frame, Roles())).k_anonymity == 1
 
 
 def test_a_missing_key_is_a_value_of_its_own(engine, behind):
     frame = pl.DataFrame({"a": [None, None, "x", "x"], "b": [1.0, float("nan"), 0.0, -0.0]})
-    sizes = large_exposure(behind(engine, frame, Roles())).class_sizes
+    sizes = exposure(behind(engine, frame, Roles())).class_sizes
     assert [(s.size, s.classes) for s in sizes] == [(1, 2), (2, 1)]
 
 
 def test_one_more_row_changes_k(engine, behind):
     rows = pl.DataFrame({"a": ["x"] * 6 + ["y"] * 5})
-    assert large_exposure(behind(engine, rows, Roles())).k_anonymity == 5
-    assert large_exposure(behind(engine, rows.head(-1), Roles())).k_anonymity == 4
+    assert exposure(behind(engine, rows, Roles())).k_anonymity == 5
+    assert exposure(behind(engine, rows.head(-1), Roles())).k_anonymity == 4
 
 
 def test_people_are_not_counted_by_their_stays(engine, behind):
     frame = pl.DataFrame({"stay": [1, 2, 3, 4], "patient": ["a", "a", "b", "b"], "job": ["c"] * 4})
     large = behind(engine, frame, Roles(identifiers=("stay", "patient")))
     assert large.person_columns == ("patient",)
-    assert large_exposure(large).k_anonymity == 2
+    assert exposure(large).k_anonymity == 2
+
+
+def test_other_columns_may_be_named(engine, behind):
+    frame = hostile()
+    large = behind(engine, frame, CASES["rows"])
+    asked = {"quasi": ("age", "N"), "sensitive": "pay"}
+    one, two = (figures(exposure(each, **asked)) for each in (large, Table(frame, CASES["rows"])))
+    assert one[0] == two[0]
+    assert one[1] == pytest.approx(two[1], rel=1e-12)
+
+
+def test_what_comes_beside_the_rows_is_for_memory(engine, behind):
+    large = behind(engine, hostile(), CASES["rows"])
+    for given in ({"people": [1]}, {"population": hostile()}):
+        with pytest.raises(InputError, match="tables in memory"):
+            exposure(large, **given)

@@ -17,7 +17,6 @@ import pytest
 
 from tamis.errors import InputError
 from tamis.risk.audit import exposure
-from tamis.risk.behind_engine import large_exposure
 from tamis.rows.engines import DuckDB, Polars
 from tamis.rows.large_table import sampled
 from tamis.rows.sources import open_large
@@ -107,7 +106,7 @@ def test_rows_come_in_batches_and_are_counted_as_in_memory(address, tmp_path):
         ill=pl.when(i % 11 < 10).then(i % 4),
     )
     counts, numbers = figures(exposure(Table(frame, Roles(target="ill"))))
-    found, near = figures(large_exposure(large))
+    found, near = figures(exposure(large))
     engine.close()
     assert found == counts
     assert near == pytest.approx(numbers, rel=1e-12)

@@ -146,7 +146,7 @@ def _audit_large(
 ) -> None:
     """The exposure of a table that stays behind an engine; learners see a sample of it."""
     from tamis.read.keys import warn_of_unstated_identifiers
-    from tamis.risk.behind_engine import large_exposure
+    from tamis.risk.audit import exposure
     from tamis.rows import running
     from tamis.rows.large_table import sampled
 
@@ -154,7 +154,7 @@ def _audit_large(
         large = source.open_large(engine)
         if not (quiet or as_json):
             print_large(large)
-        exposure = large_exposure(large)
+        found = exposure(large)
         checks = gate.check_large(large)
         drawn = sampled(large, options.sample, seed=0)
     warn_of_unstated_identifiers(drawn.table)
@@ -165,7 +165,7 @@ def _audit_large(
         print_json(
             {
                 "table": understood_large(large),
-                **exposure.to_dict(),
+                **found.to_dict(),
                 "told_apart_by": large.person_columns,
                 "unlabelled": large.shape.unlabelled,
                 "attacker": attacker,
@@ -174,7 +174,7 @@ def _audit_large(
             }
         )
     else:
-        print_audit(exposure, {}, attacker)
+        print_audit(found, {}, attacker)
     gate.decide(checks, quiet or as_json)
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import fsum
 from typing import Any
 
 import numpy as np
 
 from tamis.arrays import Integers
 from tamis.errors import InputError, plural
-from tamis.risk.grouping import Grouping, Scope, as_table, grouped, scope
+from tamis.risk.grouping import ClassSize, Grouping, Scope, as_table, grouped, scope
 from tamis.risk.presence import stacked
 
 
@@ -137,24 +138,10 @@ def matched(
     scoped: Scope, grouping: Grouping, population: Any = None, threshold: float = THRESHOLD
 ) -> Reidentification:
     """The three risks of grouped rows."""
-    if not 0 < threshold <= 1:
-        raise InputError(f"threshold must be a risk above 0 and at most 1, got {threshold}")
-    sizes = grouping.sizes
-    people = sizes if population is None else people_there(scoped, grouping, population)
-    if not grouping.people.each_row:
-        return _of_people(grouping, people, threshold)
-    return Reidentification(
-        threshold=threshold,
-        prosecutor=1 / int(sizes.min()),
-        prosecutor_above=int(sizes[1 / sizes > threshold].sum()) / grouping.rows,
-        journalist=1 / int(people.min()),
-        journalist_above=int(sizes[1 / people > threshold].sum()) / grouping.rows,
-        marketer=float((sizes / people).sum()) / grouping.rows,
-    )
-
-
-def _of_people(grouping: Grouping, people: Integers, threshold: float) -> Reidentification:
-    """The risks of people with several rows, each by their most exposed row."""
+    if population is None:
+        return matched_by_sizes(grouping.class_sizes, threshold)
+    _check_threshold(threshold)
+    people = people_there(scoped, grouping, population)
     everyones = grouping.people.least(people[grouping.class_of])
     inside, outside = 1 / grouping.of_person, 1 / everyones
     return Reidentification(
@@ -165,6 +152,26 @@ def _of_people(grouping: Grouping, people: Integers, threshold: float) -> Reiden
         journalist_above=float((outside > threshold).mean()),
         marketer=float(outside.mean()),
     )
+
+
+def matched_by_sizes(sizes: Sequence[ClassSize], threshold: float = THRESHOLD) -> Reidentification:
+    """The same where nobody is outside the table, from the sizes of classes, small ones first.
+
+    >>> found = matched_by_sizes([ClassSize(1, 1, 1, 1), ClassSize(3, 1, 3, 3)], threshold=0.5)
+    >>> found.prosecutor, found.prosecutor_above, found.marketer
+    (1.0, 0.25, 0.5)
+    """
+    _check_threshold(threshold)
+    everybody = sum(each.people for each in sizes)
+    above = sum(each.people for each in sizes if 1 / each.size > threshold) / everybody
+    marketer = fsum(each.people / each.size for each in sizes) / everybody
+    largest = 1 / sizes[0].size
+    return Reidentification(threshold, largest, above, largest, above, marketer)
+
+
+def _check_threshold(threshold: float) -> None:
+    if not 0 < threshold <= 1:
+        raise InputError(f"threshold must be a risk above 0 and at most 1, got {threshold}")
 
 
 def people_there(scoped: Scope, grouping: Grouping, population: Any) -> Integers:

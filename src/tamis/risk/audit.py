@@ -1,23 +1,28 @@
-"""How exposed a table is as it stands: every risk measure from one grouping."""
+"""How exposed a table is as it stands: every risk measure from one grouping, wherever rows are."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import reduce
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tamis.charts import BLUE, ORANGE, SOFT, Picture
 from tamis.coding import Coded, dense, joined
-from tamis.errors import plural
+from tamis.errors import InputError, plural
 from tamis.notebook import html_table, in_short
 from tamis.people import People
+from tamis.require.counts import Spread
 from tamis.require.rows import MOST_SETS, sets_of_rows
-from tamis.risk.anonymity import THRESHOLD, Reidentification, matched
+from tamis.risk.anonymity import THRESHOLD, Reidentification, matched, matched_by_sizes
+from tamis.risk.behind_engine import spreads
 from tamis.risk.diversity import LDiversity, Likeness, measure_secrets, spread
-from tamis.risk.grouping import ClassSize, Grouping, as_table, people_in, scope
+from tamis.risk.grouping import NO_QUASI, ClassSize, Grouping, as_table, people_in, scope
+from tamis.rows.counts import count_cells, sensitive_counts, sizes_of_classes
+from tamis.rows.large_table import LargeTable
+from tamis.table import Unit
 
 BINS = ((1, 1), (2, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, None))
 """Sizes of groups that the picture shows together."""
@@ -83,11 +88,21 @@ def riskiest_columns(
 
 def column_effects(grouping: Grouping) -> tuple[ColumnEffect, ...]:
     """The same for grouped rows: classes are merged, without going back to the rows."""
-    k, unique = grouping.k_anonymity, grouping.unique_people
-    effects = []
-    for column, classes in zip(grouping.columns, _without_each(grouping.class_codes)):
-        least, rows, people = _merged(grouping, classes)
-        effects.append(ColumnEffect(column, least, rows, least - k, unique - people, people))
+    without = [
+        (column, *_merged(grouping, classes))
+        for column, classes in zip(grouping.columns, _without_each(grouping.class_codes))
+    ]
+    return _effects(grouping.k_anonymity, grouping.unique_people, without)
+
+
+def _effects(
+    k: int, unique: int, without: Iterable[tuple[str, int, int, int]]
+) -> tuple[ColumnEffect, ...]:
+    """What each column changes, given k, the unique rows and the unique people without it."""
+    effects = [
+        ColumnEffect(column, least, rows, least - k, unique - people, people)
+        for column, least, rows, people in without
+    ]
     return tuple(sorted(effects, key=lambda e: (-e.fewer_unique, -e.k_gain)))
 
 
@@ -178,7 +193,7 @@ class Exposure:
     columns: tuple[ColumnEffect, ...]
     people: int
     unique_people: int
-    unit: Literal["people", "rows"]
+    unit: Unit
     likeness: Likeness | None = None
     two_rows: TwoRows | None = None
     """What knowing two rows of a person adds; `None` where nobody has two, or too many."""
@@ -235,8 +250,8 @@ def exposure(
 
     Parameters
     ----------
-    data : Table or pandas, polars or pyarrow frame
-        The table as it would be released.
+    data : Table, LargeTable or pandas, polars or pyarrow frame
+        The table as it would be released. Behind an engine all rows are counted where they are.
     quasi : sequence of str, optional
         The columns an attacker may know; by default the quasi-identifiers of the table, else all
         features; in a bare frame, all columns except the sensitive one.
@@ -246,7 +261,8 @@ def exposure(
         As in `reidentification`.
     people : array, optional
         The person each row belongs to, by name or number; by default from the identifiers, see
-        `Table.people`; in a bare frame each row is a person.
+        `Table.people`; in a bare frame each row is a person. Neither people nor a population can
+        be given for a table behind an engine.
 
     Returns
     -------
@@ -263,32 +279,93 @@ def exposure(
     >>> found.to_dict()["l_diversity"]["distinct"]
     1
     """
+    if isinstance(data, LargeTable):
+        if population is not None or people is not None:
+            raise InputError(
+                "people and a population are given for tables in memory; behind an engine, "
+                "identifiers say who is a person"
+            )
+        return _large_exposure(data, quasi, sensitive, threshold)
     table = as_table(data)
     scoped = scope(table, quasi, sensitive, people)
     grouping = scoped.grouped()
-    found = None
+    parts: Callable[[], Iterable[Spread]] | None = None
     if scoped.sensitive is not None:
         counts = spread(grouping, scoped.sensitive_column)
-        found = measure_secrets(lambda: [counts])
+        parts = lambda: [counts]  # noqa: E731
+    return _exposure(
+        scoped.quasi,
+        scoped.sensitive,
+        table.unit if people is None else "people",
+        grouping.class_sizes,
+        matched(scoped, grouping, population, threshold),
+        parts,
+        column_effects(grouping),
+        two_rows_known(grouping),
+    )
+
+
+def _large_exposure(
+    large: LargeTable, quasi: Sequence[str] | None, sensitive: str | None, threshold: float
+) -> Exposure:
+    """The same behind an engine, exactly and on all rows, but for what takes rows in pairs."""
+    engine, shape, who = large.engine, large.shape, large.who
+    secret = shape.sensitive if sensitive is None else sensitive
+    names = tuple(quasi or (c for c in shape.quasi if c != secret))
+    if not names:
+        raise InputError(NO_QUASI)
+    known, about = large.columns(names), [] if secret is None else large.columns([secret])
+    cells = engine.hold(count_cells(large.frame, [*known, *about, *who]))
+    table, dropped = sizes_of_classes(engine, cells, known, who)
+    sizes = tuple(ClassSize(**row) for row in table.iter_rows(named=True))
+    parts: Callable[[], Iterable[Spread]] | None = None
+    if secret is not None:
+        number = shape.frame.schema[secret].is_numeric()
+        counts = sensitive_counts(engine, cells, known, about[0], who, number)
+        parts = lambda: spreads(counts)  # noqa: E731
+    without = [(large.name_of(d.column), d.k, d.unique_rows, d.unique_people) for d in dropped]
+    effects = _effects(sizes[0].size, _alone(sizes).people, without)
+    matching = matched_by_sizes(sizes, threshold)
+    return _exposure(names, secret, shape.unit, sizes, matching, parts, effects)
+
+
+def _exposure(
+    quasi: tuple[str, ...],
+    sensitive: str | None,
+    unit: Unit,
+    sizes: tuple[ClassSize, ...],
+    matching: Reidentification,
+    secrets: Callable[[], Iterable[Spread]] | None,
+    columns: tuple[ColumnEffect, ...],
+    two_rows: TwoRows | None = None,
+) -> Exposure:
+    """All figures, from the sizes of classes and the spread of secrets over them."""
+    alone, everybody = _alone(sizes), sum(each.people for each in sizes)
+    found = None if secrets is None else measure_secrets(secrets)
     return Exposure(
-        rows=grouping.rows,
-        quasi=scoped.quasi,
-        sensitive=scoped.sensitive,
-        k_anonymity=grouping.k_anonymity,
-        unique_rows=grouping.unique_rows,
-        unique_share=grouping.unique_people / grouping.everybody,
-        classes=len(grouping.sizes),
-        class_sizes=grouping.class_sizes,
-        reidentification=matched(scoped, grouping, population, threshold),
+        rows=sum(each.rows for each in sizes),
+        quasi=quasi,
+        sensitive=sensitive,
+        k_anonymity=sizes[0].size,
+        unique_rows=alone.rows,
+        unique_share=alone.people / everybody,
+        classes=sum(each.classes for each in sizes),
+        class_sizes=sizes,
+        reidentification=matching,
         l_diversity=None if found is None else found.l_diversity,
         t_closeness=None if found is None else found.t_closeness,
-        columns=column_effects(grouping),
-        people=grouping.everybody,
-        unique_people=grouping.unique_people,
-        unit=table.unit if people is None else "people",
+        columns=columns,
+        people=everybody,
+        unique_people=alone.people,
+        unit=unit,
         likeness=None if found is None else found.likeness,
-        two_rows=two_rows_known(grouping),
+        two_rows=two_rows,
     )
+
+
+def _alone(sizes: tuple[ClassSize, ...]) -> ClassSize:
+    """The classes of one person, which come first where there are any."""
+    return sizes[0] if sizes[0].size == 1 else ClassSize(1, 0, 0, 0)
 
 
 def classes_picture(found: Exposure) -> Picture:

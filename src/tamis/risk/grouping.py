@@ -22,6 +22,11 @@ from tamis.read.types import SHORT
 from tamis.require.counts import fewest_holders
 from tamis.table import Table, only
 
+NO_QUASI = (
+    "there are no quasi-identifiers to group the rows by; name at least one column with "
+    "quasi=[...] or --quasi a,b"
+)
+
 
 def fewest_alike(columns: Iterable[Coded], people: People | None = None) -> int:
     """The people in the smallest class of rows alike in some columns, at least one.
@@ -271,9 +276,6 @@ def _check(table: Table, quasi: Sequence[str], sensitive: str | None) -> None:
     if twice := [c for c, times in Counter(quasi).items() if times > 1]:
         raise InputError(f"quasi-identifier {listed(twice)} is named twice; name each once")
     if not quasi:
-        raise InputError(
-            "there are no quasi-identifiers to group the rows by; name at least one column "
-            "with quasi=[...] or --quasi a,b"
-        )
+        raise InputError(NO_QUASI)
     if table.rows == 0:
         raise InputError("the table has no rows, so there is no risk to measure")
