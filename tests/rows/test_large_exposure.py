@@ -101,7 +101,7 @@ def test_people_are_not_counted_by_their_stays(engine, behind):
 def test_other_columns_may_be_named(engine, behind):
     frame = hostile()
     large = behind(engine, frame, CASES["rows"])
-    asked = {"quasi": ("age", "N"), "sensitive": "pay"}
+    asked: dict[str, Any] = {"quasi": ("age", "N"), "sensitive": "pay"}
     one, two = (figures(exposure(each, **asked)) for each in (large, Table(frame, CASES["rows"])))
     assert one[0] == two[0]
     assert one[1] == pytest.approx(two[1], rel=1e-12)
