@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from scipy.stats import poisson
 
 from fuzz import claims, composition, crafted, undo
 from tamis import GaussianNoise, RankSwap, Roles, Settings, Table, verify
@@ -90,7 +91,7 @@ def test_an_order_of_rows_that_holds_something_is_found(tmp_path, monkeypatch):
     assert "the file depends on the original order of rows" in wrong
 
 
-@pytest.mark.parametrize(("kind", "level"), [(GaussianNoise, 0.4), (RankSwap, 0.1)])
+@pytest.mark.parametrize(("kind", "level"), [(GaussianNoise, 0.4), (RankSwap, 0.1), (RankSwap, 0.5)])
 def test_whoever_can_draw_again_in_the_same_order_gets_cells_back(kind, level):
     original = undo.table_at(np.random.default_rng(1), zero_one=False)
 
@@ -106,6 +107,14 @@ def test_whoever_can_draw_again_in_the_same_order_gets_cells_back(kind, level):
         "seed 5 and the file give back original cells, or which were altered"
     ]
     assert undo.undone(original, altered(None), model, range(8)) == []
+
+
+@pytest.mark.parametrize("pairs", [0.01, 0.1, 0.3, 1, 1.5, 5, 20])
+def test_luck_is_not_taken_for_a_leak(pairs):
+    """Swapped cells come back in pairs; a hundred seeds are tried in each of thousands of cases."""
+    drawn = np.random.default_rng(3).poisson(pairs, (2_000, undo.GUESSES, 1))
+    bounds = np.array([undo.beyond_luck(2.0 * guesses) for guesses in drawn])
+    assert poisson.sf(bounds / 2, pairs).mean() < 1e-7
 
 
 def test_seeds_are_read_off_whatever_is_said():
