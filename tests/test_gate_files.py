@@ -53,9 +53,14 @@ def test_the_action_fails_where_a_limit_does(table):
 
 def test_the_action_runs_nothing_but_its_commands(table):
     made = table.parent / "made"
-    assert check(table, f"--k 2 ; touch {made} $(touch {made})").returncode == 2
-    assert check(table, "", command=f"audit; touch {made}").returncode == 2
-    assert check(table, "", command="demo").returncode == 2
+    cases = (
+        (check(table, f"--k 2 ; touch {made} $(touch {made})"), "unexpected extra arguments"),
+        (check(table, "", command=f"audit; touch {made}"), "command: audit or verify"),
+        (check(table, "", command="demo"), "command: audit or verify"),
+    )
+    for done, why in cases:
+        assert done.returncode == 2
+        assert why in done.stderr
     assert not made.exists()
 
 

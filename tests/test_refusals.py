@@ -15,6 +15,8 @@ def blind(tree: ast.Module) -> list[int]:
     """The lines where a refusal is expected whatever it says: no `match=`, and nobody looks."""
     found = []
     for node in ast.walk(tree):
+        if isinstance(node, ast.Compare) and _is_blind_code(node):
+            found.append(node.lineno)
         for item in node.items if isinstance(node, ast.With) else []:
             call = item.context_expr
             if isinstance(call, ast.Call) and _is_blind(call) and item.optional_vars is None:
@@ -31,6 +33,16 @@ def _is_blind(call: ast.Call) -> bool:
     return bool(named & REFUSALS) and (not words or bool(anything))
 
 
+def _is_blind_code(compared: ast.Compare) -> bool:
+    """Whether a command is expected to fail by its exit code, and what it says is thrown away."""
+    match compared:
+        case ast.Compare(
+            ast.Attribute(ast.Call(), "code" | "returncode"), [ast.Eq()], [ast.Constant(value)]
+        ):
+            return value in (1, 2)
+    return False
+
+
 @pytest.mark.parametrize(
     ("line", "noticed"),
     [
@@ -41,6 +53,10 @@ def _is_blind(call: ast.Call) -> bool:
         ("with pytest.raises(InputError, match=words): f()", False),
         ("with pytest.raises(CannotMeet) as caught: f()", False),
         ("with pytest.raises(KeyError): f()", False),
+        ("assert run('audit').code == 2", True),
+        ("assert check(table).returncode == 1", True),
+        ("assert run('audit').code == 0", False),
+        ("assert found.code == 2", False),
     ],
 )
 def test_what_expects_any_refusal_is_noticed(line: str, noticed: bool):

@@ -67,7 +67,9 @@ def test_all_that_fail_are_named_and_the_figures_are_still_printed(run, table):
 
 def test_the_secret_of_people_alike_has_several_values(run, table):
     assert "the least diverse group has 1" in run("audit", table, *ROLES, "--l", 2).err
-    assert run("audit", table, *ROLES[:-1], "age", "--l", 2, "--drop", "sex").code == 1
+    found = run("audit", table, *ROLES[:-1], "age", "--l", 2, "--drop", "sex")
+    assert found.code == 1
+    assert "the least diverse group has 1" in found.err
 
 
 def test_a_line_says_that_all_hold(run, table):
@@ -95,8 +97,10 @@ def test_limits_of_a_file_are_those_of_a_release_and_only_said(run, table, tmp_p
     assert found.code == 0
     assert "of the file given with --config, 1 of 1 limit is not met: k = 10" in found.err
     assert limits(run(*asked, "--json"))["k"]["met"] is False
-    assert run(*asked, "--preset", "office-3").code == 1
-    assert run(*asked, "--k", 2).code == 1  # the stricter one of both
+    for more, k in ((("--preset", "office-3"), 3), (("--k", 2), 10)):  # the stricter one of both
+        found = run(*asked, *more)
+        assert found.code == 1
+        assert f"1 of 1 limit is not met: k = {k}" in found.err
 
 
 def test_people_count_and_not_rows(run, tmp_path):
@@ -117,7 +121,9 @@ def test_limits_in_the_population(run, table, tmp_path):
     low, high = json.loads(run(*asked, "--delta-presence", "0.3,0.4").out)["limits"]
     assert (low["met"], low["reached"], low["side"]) == (False, 0.25, "at_least")
     assert (high["met"], high["reached"], high["side"]) == (False, 0.5, "at_most")
-    assert run(*asked, "--max-population-risk", 0.1).code == 1
+    found = run(*asked, "--max-population-risk", 0.1)
+    assert found.code == 1
+    assert [each["reached"] for each in json.loads(found.out)["limits"]] == [0.125]
 
 
 @pytest.mark.parametrize(
@@ -142,7 +148,9 @@ def test_sparse_records_hide_among_those_who_have_as_much(run, tmp_path):
     found = run("audit", path, "--k", 3, "--json")
     assert found.code == 1
     assert limits(found)["k"]["reached"] == 2
-    assert run("audit", path, "--l", 2).code == 2
+    found = run("audit", path, "--l", 2)
+    assert found.code == 2
+    assert "of sparse records only --k is checked, not --l" in found.err
 
 
 def test_an_engine_counts_the_same(run, table, tmp_path):

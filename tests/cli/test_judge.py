@@ -92,4 +92,6 @@ def test_a_generator_by_itself(run, folder, tmp_path):
     assert found.code == 0, found.err
     (made,) = json.loads(found.out)["releases"]
     assert made["attacks"]["attacks"][-1]["details"]["epsilon"] == 1
-    assert run("judge", folder / "original.csv", *ROLES).code == 2
+    code, _, err = run("judge", folder / "original.csv", *ROLES)
+    assert code == 2
+    assert "there is nothing to judge" in err

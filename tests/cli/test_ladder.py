@@ -115,4 +115,6 @@ def test_a_column_that_is_not_there_is_named(run, table):
     code, _, err = run("ladder", table, "--column", "nothing")
     assert code == 2
     assert "'nothing'" in err
-    assert run("ladder", table, "--column", "age", "--ladder", "age").code == 2
+    code, _, err = run("ladder", table, "--column", "age", "--ladder", "age")
+    assert code == 2
+    assert "--ladder takes COL=FILE" in err

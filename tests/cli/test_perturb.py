@@ -136,7 +136,9 @@ def test_no_altered_file_is_there_without_its_secret(run, table, tmp_path, monke
         raise OSError(errno.ENOSPC, "no space")
 
     monkeypatch.setattr("tamis.cli.perturb._keep_secret", fail)
-    assert run("perturb", table, *NAMED, "--method", "swap", "-o", out).code == 1
+    code, _, err = run("perturb", table, *NAMED, "--method", "swap", "-o", out)
+    assert code == 1
+    assert "there is no room to write" in err
     assert out.read_text() == "former"
 
 
@@ -150,7 +152,9 @@ def test_a_file_that_cannot_be_written_keeps_the_former_secret(run, table, tmp_p
 
     monkeypatch.setattr("tamis.verification.checks.write_table", fail)
     for more in ((), ("--seed", 1 << 100)):
-        assert run("perturb", table, *NAMED, "--method", "swap", "-o", out, *more).code == 1
+        code, _, err = run("perturb", table, *NAMED, "--method", "swap", "-o", out, *more)
+        assert code == 1
+        assert "there is no room to write" in err
         assert (tmp_path / "x.csv.secret.json").read_bytes() == kept
 
 
@@ -280,6 +284,7 @@ def test_what_fails_is_not_spent(run, table, bounds, tmp_path) -> None:
     options += ["--method", "dp-histogram", "--epsilon", 1, "--bins", 1000]
     done = run("perturb", table, *options, "-o", tmp_path / "x.csv")
     assert done.code == 1
+    assert "at most 262,144 can be counted" in done.err
     entries = json.loads((tmp_path / "tamis-ledger.json").read_text())["entries"]
     assert entries == []
 

@@ -172,19 +172,29 @@ def test_presence_is_measured_and_kept(run, folder, tmp_path):
     code, _, err = run("verify", tmp_path / "out", "--population", folder / "sample.csv")
     assert code == 1
     assert "which is not what was promised" in " ".join(err.split())
-    assert run("verify", tmp_path / "none", *town).code == 2
+    code, _, err = run("verify", tmp_path / "none", *town)
+    assert code == 2
+    assert "no folder" in err
     code, _, err = run(*asked, *town, "--delta-presence", "0.2,0.3", "--out", tmp_path / "no")
     assert code == 1
     assert "chance that somebody is in the table must be from 0.2 to 0.3" in err
 
 
 @pytest.mark.parametrize(
-    "given", [("0.5,0.1",), ("a,b",), ("0.1",), ("0,0.5", "--sampling", "0.1")]
+    ("given", "why"),
+    [
+        (("0.5,0.1",), "LOW,HIGH within 0 and 1, got 0.5,0.1"),
+        (("a,b",), "takes shares separated by commas"),
+        (("0.1",), "LOW,HIGH within 0 and 1, got 0.1"),
+        (("0,0.5", "--sampling", "0.1"), "give --population FILE"),
+    ],
 )
-def test_presence_is_asked_for_with_two_shares_and_a_register(run, folder, tmp_path, given):
+def test_presence_is_asked_for_with_two_shares_and_a_register(run, folder, tmp_path, given, why):
     options = ("--delta-presence", *given, "--out", tmp_path / "out", "--drop", "weight")
     known = () if "--sampling" in given else ("--population", folder / "town.csv")
-    assert run("release", folder / "sample.csv", *ROLES, *options, *known).code == 2
+    code, _, err = run("release", folder / "sample.csv", *ROLES, *options, *known)
+    assert code == 2
+    assert why in " ".join(err.split())
 
 
 def test_a_weight_is_never_released_unless_asked_and_its_risk_is_told(run, folder, tmp_path):

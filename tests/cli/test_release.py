@@ -193,7 +193,9 @@ def test_the_same_bytes_again(run, args, tmp_path, monkeypatch):
     assert code == 2
     assert "not the file that the release was made from" in err
     (tmp_path / "two" / "private" / "recipe.json").unlink()
-    assert run("release", "--again", "two").code == 2
+    code, _, err = run("release", "--again", "two")
+    assert code == 2
+    assert "two has no private/recipe.json" in err
 
 
 def test_what_cannot_be_met_publishes_nothing(run, args, tmp_path):

@@ -61,7 +61,7 @@ def test_rows_that_may_not_leave_are_named_and_stay():
 def test_it_is_an_estimator_like_others():
     coarsener = Coarsener(k=3, t=0.2)
     assert clone(coarsener).get_params() == coarsener.get_params()
-    with pytest.raises(NotFittedError):
+    with pytest.raises(NotFittedError, match="not fitted yet"):
         coarsener.transform(FRAME)
     with pytest.raises(InputError, match="list of column names"):
         Coarsener(columns="age").fit(FRAME)

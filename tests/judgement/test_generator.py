@@ -63,6 +63,7 @@ def test_what_it_prints_is_not_shown(tmp_path):
     text = "import sys; print(open(sys.argv[1]).read(), file=sys.stderr); sys.exit(1)"
     with pytest.raises(CannotMeet) as refused:
         Generator(program(tmp_path, text) + " {in} {out}").run(FRAME)
+    assert "exit code 1" in str(refused.value)
     assert "75011" not in str(refused.value)
 
 

@@ -113,7 +113,7 @@ def test_rows_that_nobody_asks_about_need_no_codes(rows, data):
     assert coded[0].slice([0], only).codes.tolist() == coded[1].slice([0], only).codes.tolist()
     if len(only) < len(rows):
         left_out = np.setdiff1d(np.arange(len(rows)), only)
-        with pytest.raises(IndexError):
+        with pytest.raises(IndexError, match="out of bounds"):
             few.slice([0], left_out)
 
 

@@ -130,6 +130,7 @@ def test_a_table_without_rows():
 def test_messages_show_no_cell():
     with pytest.raises(InputError) as caught:
         k_anonymity(pl.DataFrame({"name": ["Secret"]}), ["zip"])
+    assert "no column 'zip'" in str(caught.value)
     assert "Secret" not in str(caught.value)
 
 

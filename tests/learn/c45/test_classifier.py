@@ -228,7 +228,7 @@ def test_wrong_weights_are_named():
 
 def test_prediction_expects_the_columns_of_the_fit(people):
     frame, ill = people
-    with pytest.raises(NotFittedError):
+    with pytest.raises(NotFittedError, match="not fitted yet"):
         C45Classifier().predict(frame)
     model = C45Classifier().fit(frame, ill)
     with pytest.raises(ValueError, match="feature"):
