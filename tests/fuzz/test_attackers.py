@@ -91,7 +91,9 @@ def test_an_order_of_rows_that_holds_something_is_found(tmp_path, monkeypatch):
     assert "the file depends on the original order of rows" in wrong
 
 
-@pytest.mark.parametrize(("kind", "level"), [(GaussianNoise, 0.4), (RankSwap, 0.1), (RankSwap, 0.5)])
+@pytest.mark.parametrize(
+    ("kind", "level"), [(GaussianNoise, 0.4), (RankSwap, 0.1), (RankSwap, 0.5)]
+)
 def test_whoever_can_draw_again_in_the_same_order_gets_cells_back(kind, level):
     original = undo.table_at(np.random.default_rng(1), zero_one=False)
 
