@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from bench.ratio import Ratio, seconds, show
 from tamis.learn.c45 import C45Classifier
-from tamis.learn.c45.table import encode
+from tamis.learn.c45.fit import encode
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 

@@ -58,8 +58,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "dp/histogram.py": DRAWN,
     "dp/private_table.py": DRAWN,
     "dp/selector.py": (*DRAWN, "dp/test_privacy.py"),
-    "dp/ledger.py": ("dp/test_ledger.py", "cli/test_beside.py"),
-    "dp/fingerprint.py": ("dp/test_fingerprint.py",),
+    "dp/ledger.py": ("dp/test_ledger.py", "dp/test_fingerprint.py", "cli/test_beside.py"),
     "verification/checks.py": (
         "verification/test_checks.py",
         "verification/test_absences.py",

@@ -60,7 +60,7 @@ def test_kernels_use_only_what_numba_documents(path):
 
 
 # What Numba has no Python code of is no kernel: it is a part of each one that calls it.
-INTRINSICS = "tamis.select.containment.bits"
+INTRINSICS = "tamis.binary.kernels"
 
 
 @pytest.mark.parametrize("path", KERNELS, ids=named)

@@ -25,7 +25,6 @@ ORDER = [
     "catalogue",
     "options",
     "people",
-    "person",
     "table",
     "coding",
     "release",
@@ -36,7 +35,6 @@ ORDER = [
     "statistical_file",
     "table_file",
     "charts",
-    "line_chart",
     "cuts",
     "binary",
     "datasets",
@@ -164,7 +162,7 @@ def test_ranks_are_pure_arithmetic():
         if name.startswith("tamis.rank")
         for m in imported(tree)
     }
-    assert others <= {"rank", "errors", "notebook", "charts", "line_chart"}
+    assert others <= {"rank", "errors", "notebook", "charts"}
 
 
 def needed_by(module: str, *without: str) -> set[str]:
@@ -196,7 +194,6 @@ def test_what_verifies_a_release_is_not_what_chose_it():
         *(
             "formulas",
             "people",
-            "person",
             "figures",
             "verification",
             "rounding",

@@ -2,7 +2,7 @@
 
 from xml.etree import ElementTree
 
-from tamis.line_chart import Panel, line_chart
+from tamis.charts import Panel, line_chart
 
 
 def test_a_chart_is_well_formed_with_gaps_words_and_many_panels():

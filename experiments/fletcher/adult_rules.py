@@ -11,8 +11,8 @@ from experiments.fletcher.curves import LEVELS
 from experiments.fletcher.tables import file_of, table_of
 from experiments.paper import Figure, Section
 from experiments.store import Store
+from tamis.charts import Panel, line_chart
 from tamis.evaluate.retention import retention
-from tamis.line_chart import Panel, line_chart
 from tamis.perturb.noise import UniformNoise
 
 SEED = 0

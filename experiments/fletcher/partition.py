@@ -12,10 +12,10 @@ from experiments.fletcher import printed
 from experiments.fletcher.tables import file_of, fold_of, table_of
 from experiments.paper import Figure, Section
 from experiments.store import Store
+from tamis.charts import Panel, line_chart
 from tamis.dp.histogram import DPPartition
 from tamis.evaluate.curve import Curve, retention_curve
 from tamis.evaluate.prediction import prediction_measures
-from tamis.line_chart import Panel, line_chart
 from tamis.rules.tree import mine_rules
 from tamis.table import Table
 

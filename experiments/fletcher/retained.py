@@ -12,8 +12,8 @@ from experiments.fletcher.curves import Effort, curve
 from experiments.fletcher.tables import SOURCES, table_of
 from experiments.paper import Figure, Section
 from experiments.store import Store
+from tamis.charts import Panel, line_chart
 from tamis.evaluate.curve import Curve
-from tamis.line_chart import Panel, line_chart
 
 _NAMES = {"rsd": "RSD", "rld": "RLD", "wrong_released": "Rule Accuracy error"}
 _ROWS = "The public file has 19,020 rows"

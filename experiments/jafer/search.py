@@ -17,8 +17,7 @@ from tamis.rank.evaluation import Evaluation
 from tamis.risk.breach import Attack
 from tamis.select.breach import rate_candidates
 from tamis.select.breach.candidate import Candidate
-from tamis.select.breach.search import best_first, exhaustive, walk
-from tamis.select.breach.trials import Trials
+from tamis.select.breach.search import Trials, best_first, exhaustive, walk
 
 WEIGHTS = ("performance", "privacy", "size")
 SEARCHES = {"walk": walk, "exhaustive": exhaustive, "best-first": best_first}

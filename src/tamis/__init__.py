@@ -53,10 +53,10 @@ if TYPE_CHECKING:  # so that type checkers see what is imported on first use
     from tamis.learn.weka_folds import WekaFolds as WekaFolds
     from tamis.perturb.flip import RandomFlip as RandomFlip
     from tamis.perturb.microaggregation import Microaggregation as Microaggregation
+    from tamis.perturb.microaggregation import RankSwap as RankSwap
     from tamis.perturb.noise import GaussianNoise as GaussianNoise
     from tamis.perturb.noise import Pram as Pram
     from tamis.perturb.noise import UniformNoise as UniformNoise
-    from tamis.perturb.rank_swap import RankSwap as RankSwap
     from tamis.perturb.shifted_dates import ShiftedDates as ShiftedDates
     from tamis.perturb.suppression import LocalSuppression as LocalSuppression
     from tamis.publication.bundle import publish as publish
@@ -117,7 +117,7 @@ _HOME = {
     "Pram": "tamis.perturb.noise",
     "PrivateSelector": "tamis.dp.selector",
     "RandomFlip": "tamis.perturb.flip",
-    "RankSwap": "tamis.perturb.rank_swap",
+    "RankSwap": "tamis.perturb.microaggregation",
     "Release": "tamis.release",
     "Roles": "tamis.table",
     "Rule": "tamis.rules",

@@ -4,7 +4,7 @@
 `as_floats` are points on an axis; `positions` are places among known values. What learns, measures
 a risk or counts rules takes its numbers from here.
 
-Apart, on purpose: who is a person (`tamis.person`) and whatever verifies a release, which must not
+Apart, on purpose: who is a person (`tamis.people`) and whatever verifies a release, which must not
 share a mistake with what chose it; and differential privacy, whose codes are declared beforehand.
 """
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from tamis.errors import InputError, listed, listed_as, plural
 from tamis.notebook import html_table, in_short, quoted
-from tamis.people import People
-from tamis.person import (
+from tamis.people import (
+    People,
     PersonCandidate,
     candidates_of,
     coarsest,
@@ -268,7 +268,7 @@ class Table:
         """The number of the person each row is about, see `tamis.people`.
 
         People are distinguished by `Roles.person`, or else by the identifiers that may decide it,
-        see `tamis.person`: a number rather than a name, a patient rather than a stay. Of those that
+        see `tamis.people`: a number rather than a name, a patient rather than a stay. Of those that
         remain, one that determines another is finer than a person and is ignored; the rest decide
         together. Rows without identifiers count as one person's, since nothing shows that they are
         not; so do identifiers that are one but for their spelling (`one_spelling`), unless

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tamis.dp.accounting import ConcentratedLoss, PureLoss, delta_of, rho_of
-from tamis.dp.budget import gaussian, opendp
+from tamis.dp.budget import ConcentratedLoss, PureLoss, delta_of, gaussian, opendp, rho_of
 
 
 @pytest.mark.parametrize(

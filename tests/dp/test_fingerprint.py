@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis.binary.records import from_matrix
-from tamis.dp.fingerprint import (
+from tamis.dp.ledger import (
     FEWEST_VALUES,
     Fingerprint,
     fingerprint,
@@ -204,7 +204,7 @@ def test_exactly_half_of_the_columns_is_not_enough() -> None:
 
 
 def test_very_wide_tables_are_compared_by_what_both_remember(monkeypatch) -> None:
-    monkeypatch.setattr("tamis.dp.fingerprint.MOST_COLUMNS", most := 16)
+    monkeypatch.setattr("tamis.dp.ledger.MOST_COLUMNS", most := 16)
     values = np.random.default_rng(0).normal(size=(20, 3 * most))
     wide = pl.DataFrame(values)
     whole = fingerprint(wide)

@@ -9,8 +9,7 @@ import polars as pl
 import pytest
 
 from tamis.dp import synthesiser
-from tamis.dp.accounting import ConcentratedLoss, PrivacyLoss, PureLoss, rho_of
-from tamis.dp.budget import Budget
+from tamis.dp.budget import Budget, ConcentratedLoss, PrivacyLoss, PureLoss, rho_of
 from tamis.dp.graphical import fit
 from tamis.dp.synthesiser import DPSynthesiser, TrueCounts, workload_weights
 from tamis.errors import CannotMeet, InputError

@@ -12,8 +12,8 @@ from experiments.page import index, page, write_all
 from experiments.paper import Figure, Grid, Paper, Section
 from experiments.store import Store
 from experiments.summary import by_kind, lines, markdown
+from tamis.charts import Panel, line_chart
 from tamis.errors import InputError
-from tamis.line_chart import Panel, line_chart
 
 PAPER = Paper(
     "toy",

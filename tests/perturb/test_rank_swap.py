@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tamis import RankSwap, Roles, Table
 from tamis.errors import InputError
-from tamis.perturb.rank_swap import swapped_ranks
+from tamis.perturb.microaggregation import swapped_ranks
 
 CELLS = st.lists(st.one_of(st.none(), st.integers(-5, 20)), min_size=3, max_size=60)
 

@@ -1,6 +1,8 @@
 """Kernels: single columns of a 0/1 table, and its distinct rows where each is one word of bits.
 
 A CSR table is read in one pass, and never turned into CSC as a whole.
+
+The bits of a word are counted and found with one processor instruction each.
 """
 
 from __future__ import annotations
@@ -8,7 +10,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
+from numba import types
+from numba.extending import intrinsic, register_jitable
 from numpy.typing import NDArray
 from scipy import sparse
 
@@ -157,3 +160,33 @@ def _slot(mask: Any, slots: Any, keys: Any, bits: int) -> Any:
     while slots[s] >= 0 and keys[s] != mask:
         s = (s + np.uint64(1)) & np.uint64(slots.size - 1)
     return s
+
+
+ONE = np.uint64(1)
+NONE = np.uint64(0)
+ALL = ~np.uint64(0)
+
+
+@intrinsic
+def _ones(typing_context: Any, word: Any) -> Any:
+    """The number of bits set in a word, by the processor's own instruction."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.ctpop(args[0])
+
+    return types.uint64(types.uint64), generate
+
+
+@intrinsic
+def _lowest(typing_context: Any, word: Any) -> Any:
+    """The position of the lowest bit set in a nonzero word."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.cttz(args[0], context.get_constant(types.boolean, True))
+
+    return types.uint64(types.uint64), generate
+
+
+# Numba supplies the first argument of an intrinsic, which its type does not show.
+ones: Any = _ones
+lowest: Any = _lowest

@@ -242,7 +242,7 @@ def _alike(
 
 
 def _swapped(source: TableSource, options: dict[str, Any], public: Public) -> Altered:
-    from tamis.perturb.rank_swap import RankSwap
+    from tamis.perturb.microaggregation import RankSwap
 
     words = "Swapping gives no guarantee: values are near the true ones, and others as they were."
     return _at_random(source, options, RankSwap, "within", words)

@@ -16,7 +16,7 @@ from tamis.errors import InputError
 
 if TYPE_CHECKING:
     from tamis.binary.records import BinaryTable
-    from tamis.dp.fingerprint import Fingerprint
+    from tamis.dp.ledger import Fingerprint
     from tamis.read.dialect import Dialect
     from tamis.read.schema import Schema
     from tamis.rows.engines import Engine
@@ -159,7 +159,7 @@ class TableSource:
 
     def fingerprint(self) -> Fingerprint:
         """What tells the table from others, however it is stored."""
-        from tamis.dp.fingerprint import fingerprint, fingerprint_records
+        from tamis.dp.ledger import fingerprint, fingerprint_records
         from tamis.read import stored_frame
 
         if self.sparse:

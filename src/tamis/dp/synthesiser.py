@@ -17,8 +17,7 @@ from typing import Literal
 import numpy as np
 
 from tamis.arrays import Ints
-from tamis.dp.accounting import ConcentratedLoss, PrivacyLoss, PureLoss, rho_of
-from tamis.dp.budget import Budget, Neighbours
+from tamis.dp.budget import Budget, ConcentratedLoss, Neighbours, PrivacyLoss, PureLoss, rho_of
 from tamis.dp.domain import Axis
 from tamis.dp.graphical import (
     Clique,

@@ -13,12 +13,11 @@ import polars as pl
 from scipy import stats
 
 from tamis.arrays import Floats
-from tamis.charts import Picture
+from tamis.charts import Panel, Picture, line_chart
 from tamis.errors import InputError, listed, plural
 from tamis.evaluate.retention import Retention, check_reading, measured
 from tamis.evaluate.rule_changes import Reading, Weights, baseline
 from tamis.evaluate.rule_measure import LEAST_SUPPORT, RuleMeasure
-from tamis.line_chart import Panel, line_chart
 from tamis.rules.ruleset import RuleSet
 
 

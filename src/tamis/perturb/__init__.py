@@ -4,8 +4,7 @@
 
     noise                cells drawn anew with a given chance: uniform, Gaussian, PRAM
     shifted_dates        dates of a person moved by one random number of days
-    rank_swap            values change places with others of nearly the same rank
-    microaggregation     rows as the middle of a group of k
+    microaggregation     rows as the middle of a group of k; swaps of near ranks
     flip                 cells of a 0/1 table flipped until k rows are identical
     suppression          cells blanked until k rows are alike
     kernels              rows grouped by k that are near each other

@@ -17,7 +17,7 @@ from tamis.binary.records import BinaryTable
 from tamis.errors import CannotMeet, InputError
 from tamis.people import People
 from tamis.perturb import RandomState, input_frame, random_source
-from tamis.select.containment.crowd import check_k, equal_people, keeping
+from tamis.select.containment.selection import check_k, equal_people, keeping
 from tamis.table import Table, only
 
 ORDERS = 8

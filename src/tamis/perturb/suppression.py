@@ -17,7 +17,7 @@ from tamis.errors import InputError, listed
 from tamis.people import People, PeopleLike
 from tamis.perturb import columns_to_alter, input_frame, with_fractions
 from tamis.risk.grouping import sizes_of
-from tamis.select.containment.crowd import check_k, keeping
+from tamis.select.containment.selection import check_k, keeping
 from tamis.table import Table, bare, only
 
 Pattern = tuple[int, ...]

@@ -20,7 +20,7 @@ from tamis.catalogue.methods import (
 from tamis.errors import CannotMeet, InputError
 from tamis.perturb import input_frame
 from tamis.perturb.flip import RandomFlip
-from tamis.perturb.microaggregation import Microaggregation
+from tamis.perturb.microaggregation import Microaggregation, RankSwap, check_within, with_ranks
 from tamis.perturb.noise import (
     GaussianNoise,
     Pram,
@@ -28,7 +28,6 @@ from tamis.perturb.noise import (
     check_probability,
     nominal_columns,
 )
-from tamis.perturb.rank_swap import RankSwap, check_within, with_ranks
 from tamis.perturb.shifted_dates import ShiftedDates, check_days, dated
 from tamis.perturb.suppression import LocalSuppression
 from tamis.propose.problem import Method, Problem, as_records

@@ -35,10 +35,9 @@ from tamis.propose.problem import Method, Problem, as_records
 from tamis.release import Recipe, Release
 from tamis.require.containment import ContainmentAnonymity
 from tamis.require.k import KAnonymity
-from tamis.select.containment.crowd import selected
 from tamis.select.containment.greedy import SEVERAL, GreedySearch, SeveralClassesSearch
 from tamis.select.containment.paths import greedy_with_absences
-from tamis.select.containment.selection import Selection
+from tamis.select.containment.selection import Selection, selected
 from tamis.table import Table
 
 Search = Callable[[int, str], Selection]

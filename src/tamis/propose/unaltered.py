@@ -26,7 +26,7 @@ from tamis.release import Recipe, Release, released
 from tamis.risk.containment import absence_anonymity, containment_anonymity
 from tamis.risk.grouping import fewest_alike
 from tamis.select.breach import BreachSelector
-from tamis.select.breach.trials import Trials
+from tamis.select.breach.search import Trials
 from tamis.select.front import BUDGET, WHOLE, Front, search_front, thinned
 from tamis.table import Table
 

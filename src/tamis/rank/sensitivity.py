@@ -11,9 +11,8 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.charts import COLOURS, INK, SOFT, Picture, shortened
+from tamis.charts import COLOURS, INK, SOFT, Panel, Picture, line_chart, shortened
 from tamis.errors import InputError, plural
-from tamis.line_chart import Panel, line_chart
 from tamis.notebook import in_short
 from tamis.rank.evaluation import ROUNDING, Evaluation, Values, Weights
 

@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 
 from tamis.arrays import Codes, Floats
 from tamis.errors import TamisWarning
-from tamis.people import People, PeopleLike
-from tamis.person import join_codes, value_codes
+from tamis.people import People, PeopleLike, join_codes, value_codes
 from tamis.table import Table, bare
 
 COPY = 0.98

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from tamis.person import header_words
+from tamis.people import header_words
 from tamis.read.identifiers import Kind, content_of, is_place, is_whole
 from tamis.read.keys import identifying_form
 from tamis.table import Table

@@ -20,7 +20,7 @@ from functools import cache
 
 import polars as pl
 
-from tamis.person import header_words, is_code
+from tamis.people import header_words, is_code
 
 DIGITS = 7
 """The digits of a telephone number."""

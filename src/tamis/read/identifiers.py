@@ -16,7 +16,7 @@ from typing import Literal
 
 import polars as pl
 
-from tamis.person import header_words
+from tamis.people import header_words
 from tamis.read.check_digits import NATIONAL, OTHER
 from tamis.read.common_names import GIVEN_NAMES
 

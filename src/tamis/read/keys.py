@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from tamis.errors import CannotMeet, InputError, ReadingNote, TamisWarning, listed_as
-from tamis.person import PersonCandidate, header_words, is_code, is_of_events
+from tamis.people import PersonCandidate, header_words, is_code, is_of_events
 from tamis.read.headers import is_of_things, names_person
 from tamis.read.identifiers import SMALL, content_of, is_whole
 from tamis.read.names import named_by_header, named_by_values

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from tamis.person import header_words
+from tamis.people import header_words
 from tamis.read.common_names import FAMILY_NAMES, GIVEN_NAMES
 from tamis.read.headers import PEOPLE, is_of_things
 from tamis.read.identifiers import without_accents

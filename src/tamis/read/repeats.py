@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 from tamis.arrays import Codes
-from tamis.person import value_codes
+from tamis.people import value_codes
 from tamis.read.headers import is_of_things
 
 FEWEST_IDS = 30

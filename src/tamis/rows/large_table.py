@@ -20,7 +20,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tamis.errors import InputError, listed
-from tamis.person import SOME_VALUES, PersonCandidate, deciding, is_code
+from tamis.people import SOME_VALUES, PersonCandidate, deciding, is_code
 from tamis.read import named_target, need_labels, roles_without_empty, say_respelt, say_unlabelled
 from tamis.read.frames import refuse_nested
 from tamis.read.keys import counted_when_dropped

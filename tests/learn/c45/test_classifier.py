@@ -22,8 +22,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tamis.errors import InputError
 from tamis.learn.c45 import C45Classifier, fit, kernels
+from tamis.learn.c45.fit import encode
 from tamis.learn.c45.kernels import grow_tree, prune
-from tamis.learn.c45.table import encode
 from tests.long import long
 
 

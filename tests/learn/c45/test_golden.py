@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from tamis.learn.c45 import C45Classifier
-from tamis.learn.c45.table import encode
+from tamis.learn.c45.fit import encode
 from tamis.learn.subset_scores import SubsetScores
 from tests.long import LONG, daily
 

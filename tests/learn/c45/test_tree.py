@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tamis.learn.c45 import C45Classifier
 from tamis.learn.c45 import classifier as trees
 from tamis.learn.c45.classifier import leaf_shares
-from tamis.learn.c45.table import encode
+from tamis.learn.c45.fit import encode
 from tamis.learn.columns import frame_of_array
 
 

@@ -12,8 +12,8 @@ from tamis.errors import CannotMeet
 from tamis.people import People
 from tamis.perturb.flip import RandomFlip, flip
 from tamis.select.containment import ContainmentSelector
-from tamis.select.containment.crowd import crowd_of, enough_rows
 from tamis.select.containment.held_out import split_rows
+from tamis.select.containment.selection import crowd_of, enough_rows
 
 
 def records(seed: int, rows: int = 60, columns: int = 6):

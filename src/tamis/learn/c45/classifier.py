@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from tamis.errors import InputError, plural
-from tamis.learn.c45.table import C45Table, ColumnSchema, encode
+from tamis.learn.c45.fit import C45Table, ColumnSchema, encode
 from tamis.learn.columns import Coding, Features, estimator_frame, given_labels, nominal_names
 
 if TYPE_CHECKING:

@@ -26,8 +26,17 @@ from tamis.rank.evaluation import WEIGHTS, Evaluation, Weights, evaluation, read
 from tamis.risk.breach import Attack, Attackers, named_attackers, warn_of_floor
 from tamis.risk.cut import CutRule
 from tamis.select.breach.candidate import BASELINE, EQUAL_MEANS, Candidate
-from tamis.select.breach.search import FACTORS, backward, best_first, exhaustive, forward, walk
-from tamis.select.breach.trials import CodedInput, Trials, open_table
+from tamis.select.breach.search import (
+    FACTORS,
+    CodedInput,
+    Trials,
+    backward,
+    best_first,
+    exhaustive,
+    forward,
+    open_table,
+    walk,
+)
 
 FOLDS, REPEATS = 10, 5
 MOST_NAMED = 24

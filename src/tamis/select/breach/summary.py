@@ -23,9 +23,8 @@ from tamis.learn.holdout import held_rows
 from tamis.learn.subset_scores import SubsetScores
 from tamis.rank.evaluation import min_max, pareto_front, topsis
 from tamis.rank.sensitivity import Sensitivity, Stability, sensitivity, stability
-from tamis.select.breach.search import FACTORS
+from tamis.select.breach.search import FACTORS, sensitive_series
 from tamis.select.breach.selector import BreachSelector, attackers_of, factor_scores
-from tamis.select.breach.trials import sensitive_series
 from tamis.table import Table
 
 _MAP = 10

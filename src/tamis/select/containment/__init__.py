@@ -11,13 +11,11 @@
     exact            the best of all sets, or a bound by a linear program
     exact_equal      the same under k equal rows
 
-    crowd            the k asked for, and k people where a person has several rows
     source           where columns are taken from; does this column still fit?
-    selection        what a search chose, also as pictures
+    selection        what is asked, in people; what was chosen, also as pictures
 
     kernels          rows grouped by their pattern, greedy choices
     itemset_kernels  branch and bound for itemsets
-    bits             bits of a word
 """
 
 from tamis.select.containment.selector import ContainmentSelector

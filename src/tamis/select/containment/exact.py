@@ -23,8 +23,8 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 from tamis.arrays import Floats
+from tamis.binary.kernels import ALL, ones
 from tamis.kernel_cache import njit
-from tamis.select.containment.bits import ALL, ones
 from tamis.select.containment.improve import Filled, Filler, deadline, improved
 from tamis.select.containment.itemsets import best_itemset
 from tamis.select.containment.selection import Selection

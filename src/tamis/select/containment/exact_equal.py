@@ -19,9 +19,8 @@ from scipy import sparse
 from tamis.arrays import Ints
 from tamis.binary.matrix import sparse_columns, two_classes, zero_one
 from tamis.errors import InputError
-from tamis.select.containment.crowd import check_k, labelled_rows
 from tamis.select.containment.improve import deadline
-from tamis.select.containment.selection import Selection, Step
+from tamis.select.containment.selection import Selection, Step, check_k, labelled_rows
 
 
 @dataclass(order=True)

@@ -22,8 +22,14 @@ from tamis.arrays import Floats, Ints
 from tamis.binary.matrix import Binary, differing_pairs, two_classes, zero_one
 from tamis.catalogue.methods import UTILITIES
 from tamis.errors import InputError, listed, plural
-from tamis.select.containment.crowd import Privacy, check_k, check_privacy, labelled_rows
-from tamis.select.containment.selection import Selection, StopRule
+from tamis.select.containment.selection import (
+    Privacy,
+    Selection,
+    StopRule,
+    check_k,
+    check_privacy,
+    labelled_rows,
+)
 
 if TYPE_CHECKING:
     from tamis.select.containment.source import ColumnSource

@@ -16,8 +16,15 @@ from tamis.binary.kernels import take
 from tamis.binary.matrix import differing_pairs, sparse_columns, two_classes, zero_one
 from tamis.errors import InputError
 from tamis.select.containment import kernels
-from tamis.select.containment.crowd import check_k, labelled_rows
-from tamis.select.containment.selection import Selection, Step, StopRule, empty_path, first_queue
+from tamis.select.containment.selection import (
+    Selection,
+    Step,
+    StopRule,
+    check_k,
+    empty_path,
+    first_queue,
+    labelled_rows,
+)
 from tamis.select.containment.source import ColumnSource
 
 Places = NDArray[np.int64]

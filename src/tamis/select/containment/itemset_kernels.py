@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 from numba.extending import register_jitable
 
+from tamis.binary.kernels import ALL, NONE, ONE, lowest, ones
 from tamis.kernel_cache import njit
-from tamis.select.containment.bits import ALL, NONE, ONE, lowest, ones
 
 
 @register_jitable

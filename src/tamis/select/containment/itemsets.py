@@ -20,7 +20,6 @@ from scipy import sparse
 
 from tamis.binary.matrix import sparse_columns, sparse_rows, two_classes
 from tamis.errors import check_whole
-from tamis.select.containment.crowd import check_k
 from tamis.select.containment.improve import Filler
 from tamis.select.containment.itemset_kernels import (
     core_parts,
@@ -28,7 +27,7 @@ from tamis.select.containment.itemset_kernels import (
     search_by_columns,
     search_by_rows,
 )
-from tamis.select.containment.selection import Selection
+from tamis.select.containment.selection import Selection, check_k
 
 WIDE = 2
 """Columns per k rows at which few rows decide what an itemset contains."""

@@ -20,7 +20,6 @@ from tamis.errors import InputError, listed
 from tamis.people import People, PeopleLike
 from tamis.risk.containment import absence_anonymity, check_absences
 from tamis.select.containment import kernels
-from tamis.select.containment.crowd import check_k, labelled_rows
 from tamis.select.containment.greedy import (
     MODULAR,
     PREDICTIVE,
@@ -43,8 +42,10 @@ from tamis.select.containment.selection import (
     Selection,
     Step,
     StopRule,
+    check_k,
     empty_path,
     first_queue,
+    labelled_rows,
 )
 from tamis.select.containment.source import ColumnSource, Projection, join_blocks
 

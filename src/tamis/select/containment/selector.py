@@ -16,7 +16,6 @@ from tamis.binary.matrix import Binary, sparse_columns, two_classes, zero_one
 from tamis.charts import Picture
 from tamis.errors import CannotMeet, InputError, listed
 from tamis.people import People
-from tamis.select.containment.crowd import Privacy, check_k, labelled_rows, selected
 from tamis.select.containment.greedy import (
     SEVERAL,
     Model,
@@ -25,7 +24,7 @@ from tamis.select.containment.greedy import (
     SeveralClassesSearch,
     greedy,
 )
-from tamis.select.containment.selection import Selection
+from tamis.select.containment.selection import Privacy, Selection, check_k, labelled_rows, selected
 
 SEARCHES = ("greedy", "maximal", "improve", "exact")
 

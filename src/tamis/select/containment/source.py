@@ -23,7 +23,6 @@ from tamis.binary.kernels import WORD, Columns, distinct_masks, row_masks, take
 from tamis.binary.matrix import Binary, class_counts, sparse_columns
 from tamis.kernel_cache import njit
 from tamis.select.containment import kernels
-from tamis.select.containment.crowd import Privacy, check_k, check_privacy
 from tamis.select.containment.kernels import (
     CHOSEN,
     HALF,
@@ -34,7 +33,7 @@ from tamis.select.containment.kernels import (
     packed,
     start,
 )
-from tamis.select.containment.selection import StopRule
+from tamis.select.containment.selection import Privacy, StopRule, check_k, check_privacy
 
 UNSEEN = 2**31 - 1
 WORTH = 128
