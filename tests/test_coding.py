@@ -91,6 +91,14 @@ def test_whether_all_codes_stand_for_enough_rows_is_what_counting_says(radix, ap
     assert said == {True, False}
 
 
+@pytest.mark.parametrize("radix", [3, 2**40])
+def test_a_code_of_one_row_stands_for_less_than_two(radix):
+    column = Coded(np.array([0, 1, 1]), radix)
+    assert all_stand_for(column, np.array([1, 1, 1]), 1)
+    assert not all_stand_for(column, np.array([1, 1, 1]), 2)
+    assert all_stand_for(column, np.array([2, 1, 1]), 2)
+
+
 @pytest.mark.parametrize(
     ("column", "points"),
     [

@@ -120,6 +120,16 @@ def test_a_class_of_five_is_not_above_the_default_threshold():
     assert reidentification(pl.DataFrame({"job": ["cook"] * 4})).prosecutor_above == 1
 
 
+def test_nor_is_one_of_five_in_the_population():
+    cooks = pl.DataFrame({"job": ["cook"] * 5})
+    found = reidentification(cooks, population=cooks)
+    assert (found.prosecutor_above, found.journalist_above) == (0, 0)
+    found = reidentification(cooks.head(4), population=cooks)
+    assert (found.prosecutor_above, found.journalist_above) == (1, 0)
+    found = reidentification(cooks.head(4), population=cooks.head(4))
+    assert (found.prosecutor_above, found.journalist_above) == (1, 1)
+
+
 def test_a_population_may_be_a_table_and_hold_other_columns():
     town = Table(pl.DataFrame({"name": list("abcde"), "job": ["cook"] * 3 + [None] * 2}))
     found = reidentification(FRAME, population=town)
