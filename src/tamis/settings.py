@@ -11,6 +11,7 @@ from secrets import token_hex
 from typing import Any, Literal, TypeVar, get_args
 
 from tamis.catalogue.choices import CHOICES
+from tamis.catalogue.formats import DESCRIPTIONS
 from tamis.catalogue.measures import MEASURES, MeasureRecord, of_rules
 from tamis.catalogue.methods import BY_DEFAULT, DP, METHODS
 from tamis.decide import Limit
@@ -114,6 +115,7 @@ class OutputSettings(_Checked):
 
     take: str | None = None
     format: Format = "csv"
+    describe: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -227,6 +229,8 @@ class Settings(
         Of the released rows; `long` and `svm` are sparse, for columns of 0 and 1; `sav` is for
         SPSS, `dta` for Stata. `auto` is `csv`,
         and `long` for more than 200 such columns.
+    describe : sequence of {"croissant", "datapackage", "card"}
+        How the release describes itself to catalogues and tools, from its manifest alone.
     seed : int
         For every random draw of searches, hold-outs and measures; nothing is hidden by it.
     secret : str, optional
@@ -282,6 +286,8 @@ class Settings(
             raise InputError(
                 f"format must be one of {', '.join(get_args(Format))}, got {self.format!r}"
             )
+        if strange := [name for name in self.describe if name not in DESCRIPTIONS]:
+            raise InputError(f"describe takes {', '.join(DESCRIPTIONS)}, not {listed(strange)}")
         if self.choose not in CHOICES:
             raise InputError(
                 f"choose must be {' or '.join(CHOICES)}, got {self.choose!r}; only a command shows "

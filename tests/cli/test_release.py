@@ -177,12 +177,14 @@ def test_a_measure_of_ones_own_is_limited_shown_and_named_again_to_reproduce(
 
 def test_the_same_bytes_again(run, args, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    asked = (*FEW_METHODS, "--seed", 3, "--write", "parquet")
+    asked = (*FEW_METHODS, "--seed", 3, "--write", "parquet", "--describe", "card,croissant")
     assert run("release", *args, *asked, "--out", "one").code == 0
     code, said, err = run("release", "--again", "one", "--out", "two")
     assert code == 0, err
     assert "Reproduced the same bytes" in said
-    for name in ("release.parquet", "manifest.json", "report.html", "private/scorecard.json"):
+    assert {"README.md", "croissant.json"} < {*names(Path("two"))}
+    shared = [name for name in names(Path("two")) if name != "private"]
+    for name in (*shared, "private/scorecard.json"):
         assert Path("one", name).read_bytes() == Path("two", name).read_bytes()
     assert json.loads(run("release", "--again", "one", "--json").out)["same"] is True
     assert names(tmp_path) == ["one", "two"]

@@ -29,6 +29,12 @@ SPARSE = ("svm", "basket")
 """Formats of records of 0 and 1, which `tamis.read.read_binary` reads."""
 
 
+DESCRIPTIONS = {
+    "croissant": "croissant.json",
+    "datapackage": "datapackage.json",
+    "card": "README.md",
+}
+"""How a release may describe itself, and the files; `tamis.verification.descriptions` has them."""
 RULE_FORMATS = (
     *("arules", "mlxtend", "apriori", "sklearn", "j48", "part", "jrip", "c5", "rulefit"),
     "if-then",

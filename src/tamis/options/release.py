@@ -33,6 +33,14 @@ OUTPUT = (
             choices={"parquet": "Parquet"},
         ),
     ),
+    Option(
+        "describe",
+        "Also describe the release: croissant, datapackage, card.",
+        "names",
+        default=(),
+        otherwise="none",
+        metavar="KINDS",
+    ),
     FORCE,
     Option(
         "choose_release",

@@ -6,6 +6,7 @@
     ├── release.csv       the rows (or release.parquet, release.long.csv, release.svm)
     ├── manifest.json     what is promised about them, and what is not
     ├── report.html       the same for people to read
+    ├── croissant.json   and datapackage.json and README.md, where asked for: the manifest again
     └── private/          never shared, mode 0700
         ├── report.html   everything that was compared
         ├── dossier.html  what a privacy officer signs, to print; dossier.json has the same
@@ -34,6 +35,7 @@ from tamis.analyse import Analysis, analyse
 from tamis.analyse.records import as_plain
 from tamis.attack.row_names import RowNames
 from tamis.binary.records import is_binary
+from tamis.catalogue.formats import DESCRIPTIONS
 from tamis.catalogue.methods import RECORDED
 from tamis.errors import CannotMeet, InputError, listed
 from tamis.flow import Outcome
@@ -59,6 +61,7 @@ from tamis.table_file import FEATURE, ROW, classes_of, read_release, write_relea
 from tamis.unique_counts import ExposureFacts
 from tamis.verification.checks import measure
 from tamis.verification.claims import not_promised, not_promised_of_drawn
+from tamis.verification.descriptions import describe
 from tamis.verification.layout import (
     DOSSIER,
     NAME,
@@ -256,7 +259,7 @@ def _write(
         content["engine"] = dict(outcome.engine)
     how = {**written.state_presence(content), **written.for_recipe}
     summary = summarise(outcome, analysis, content, origin, private_only)
-    write_shared(draft, content, summary)
+    write_shared(draft, content, summary, outcome.settings.describe)
     how = recipe(outcome, draft, origin, date, written.of_secrets) | how
     write_private(private, outcome, summary, how)
 
@@ -349,11 +352,18 @@ def format_for(wanted: str, table: Table) -> str:
     return format
 
 
-def write_shared(draft: Path, content: dict[str, Any], summary: Analysis) -> None:
-    """The report for recipients, and the manifest, which then states the hash of that report."""
+def write_shared(
+    draft: Path, content: dict[str, Any], summary: Analysis, wanted: Sequence[str] = ()
+) -> None:
+    """The report for recipients and descriptions; the manifest, which states their hashes."""
     report = draft / REPORT
     report.write_text(render(summary, "recipient"), encoding="utf-8")
     content["report"] = {"name": report.name, "sha256": digest(report)}
+    for which in (each for each in DESCRIPTIONS if each in wanted):
+        path = draft / DESCRIPTIONS[which]
+        path.write_bytes(describe(which, content))
+        said = {"name": path.name, "sha256": digest(path)}
+        content["described"] = [*content.get("described", ()), said]
     write_json(draft / NAME, in_place(content))
 
 

@@ -14,5 +14,6 @@
     people          the order of the rows, whose they are, how many are left out, their names
     secret_groups   groups of people alike: their risk, their secrets
     presence        which people of a register are in it
+    descriptions    what catalogues read of a release, written from its manifest alone
     claims          in words: promises, exposure, what was counted and what is only stated
 """

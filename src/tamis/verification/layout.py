@@ -14,6 +14,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
+from tamis.catalogue.formats import DESCRIPTIONS
 from tamis.errors import CannotMeet
 from tamis.files import open_plain_file
 
@@ -57,7 +58,7 @@ def unexpected_files(folder: Path) -> list[str]:
     ...     unexpected_files(Path(folder))
     ['letter.txt']
     """
-    known = {NAME, REPORT, *RELEASE.values()}
+    known = {NAME, REPORT, *RELEASE.values(), *DESCRIPTIONS.values()}
     odd = [p.name for p in folder.iterdir() if p.name != PRIVATE and _odd(p, known)]
     private = folder / PRIVATE
     if is_folder(private):
@@ -143,7 +144,8 @@ def _finite(text: str) -> float:
 CHECK_WORDS = {
     "manifest": "The manifest is complete and well formed, and has nothing that none has.",
     "files": "There is no file that does not belong to a release.",
-    "hash": "The rows and the report are those that the manifest was written for.",
+    "hash": "Each file is the one that the manifest was written for.",
+    "described": "Descriptions say what the manifest says, and nothing else.",
     "schema": "The columns are those that the manifest lists.",
     "form": "The file holds its rows and nothing else, byte by byte.",
     "codes": "Codes are stated of values that are in the file alone.",

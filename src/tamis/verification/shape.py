@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from math import floor, log10
 from typing import Any
 
+from tamis.catalogue.formats import DESCRIPTIONS
 from tamis.catalogue.measures import MEASURES
 from tamis.catalogue.methods import RECORDED
 from tamis.catalogue.models import MODELS
@@ -266,6 +267,7 @@ MANIFEST: dict[str, Shape] = {
         "claim": is_text,
     },
     "report": {"name": one_of(REPORT), "sha256": is_hash},
+    "described?": [{"name": one_of(*DESCRIPTIONS.values()), "sha256": is_hash}],
 }
 """The keys of a manifest, in the order in which they are written."""
 
@@ -422,7 +424,8 @@ def _of_lists(content: dict[str, Any]) -> str:
     for entry in content["measured"]:
         if _is_finer_than_supported(entry["value"], entry.get("low"), entry.get("high")):
             return f"{entry['key']} is stated with more digits than its interval supports"
-    keys = whose, [entry["key"] for entry in content["measured"]]
+    described = [entry["name"] for entry in content.get("described", ())]
+    keys = whose, [entry["key"] for entry in content["measured"]], described
     if any(len({*each}) < len(each) for each in keys):
         return f"{NAME} states something twice"
     engine = content.get("engine")

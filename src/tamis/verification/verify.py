@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
+from hashlib import sha256
 from math import fsum
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from tamis.verification.claims import (
     only_stated,
     possible_not_promised,
 )
+from tamis.verification.descriptions import described
 from tamis.verification.layout import (
     CHECK_WORDS,
     NAME,
@@ -234,6 +236,8 @@ def _all_checks(folder: Path, content: dict[str, Any], read: ReadRows) -> Iterat
     yield from (files, hashes)
     if not (files.holds and hashes.holds):  # what somebody else put there is not read
         return
+    if "described" in content:
+        yield look_at("described", lambda: _wrong_descriptions(content))
     yield from _cell_checks(read, folder, content)
     if is_folder(folder / PRIVATE):
         yield look_at("private", lambda: _wrong_private(folder, content))
@@ -290,7 +294,8 @@ def _presence_check(rows: WrittenRows) -> Check:
 
 
 def _strange_files(folder: Path, content: dict[str, Any]) -> str:
-    known = {NAME, content["file"]["name"], REPORT, PRIVATE}
+    named = [entry["name"] for entry in content.get("described", ())]
+    known = {NAME, content["file"]["name"], REPORT, PRIVATE, *named}
     here = {path.name for path in folder.iterdir()}
     if strange := sorted({*(here - known), *unexpected_files(folder)}):
         return f"the folder contains {listed(strange)}, which the manifest does not list"
@@ -300,9 +305,18 @@ def _strange_files(folder: Path, content: dict[str, Any]) -> str:
 
 
 def _wrong_hashes(folder: Path, content: dict[str, Any]) -> str:
-    for entry in (content["file"], content["report"]):
+    for entry in (content["file"], content["report"], *content.get("described", ())):
         if digest(folder / entry["name"]) != entry["sha256"]:
             return f"{entry['name']} is not the file that was published (its SHA-256 differs)"
+    return ""
+
+
+def _wrong_descriptions(content: dict[str, Any]) -> str:
+    """Which description says anything else than follows from the manifest."""
+    expected = described(content)
+    for entry in content["described"]:  # whose hashes are those of the files
+        if entry["sha256"] != sha256(expected[entry["name"]]).hexdigest():
+            return f"{entry['name']} says something else than {NAME}"
     return ""
 
 
