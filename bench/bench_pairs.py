@@ -74,7 +74,7 @@ def _measure(engine: str, what: str, path: Path) -> None:
     from tamis.rows.sources import open_pairs
 
     if what == "columns":
-        from tamis.propose.large_records import compared_records
+        from tamis.propose.containment import compared_records
     start, wall = time.process_time(), time.perf_counter()
     with running(EngineOptions(memory="1GB"), engine) as behind:  # type: ignore[arg-type]
         records = open_pairs(behind, str(path), "who", "item", "ill")

@@ -35,15 +35,16 @@ VERIFY = (
     "verification/test_verify_manifest.py",
 )
 TESTS: dict[str, tuple[str, ...]] = {
-    "rounding.py": ("require/test_doors.py",),
+    "figures.py": ("require/test_doors.py",),
     "require/base.py": ("require/test_doors.py", "risk/test_anonymity.py", "test_settings.py"),
     "require/counts.py": ("risk/test_diversity.py", *RISK),
-    "require/k.py": ("require/test_doors.py",),
+    "require/k.py": (
+        "require/test_doors.py",
+        "require/test_known_rows.py",
+        "risk/test_absences.py",
+    ),
     "require/diversity.py": ("require/test_doors.py",),
-    "require/likeness.py": ("require/test_doors.py",),
-    "require/containment.py": ("require/test_doors.py", "risk/test_absences.py"),
     "require/attacker.py": ("require/test_attacker.py",),
-    "require/rows.py": ("require/test_known_rows.py",),
     "release.py": ("test_release.py",),
     "coding.py": ("test_coding.py", *RISK),
     "risk/grouping.py": ("risk/test_grouping.py", *RISK),
@@ -70,8 +71,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         "verification/test_exposure.py",
         *VERIFY,
     ),
-    "left_out.py": ("verification/test_left_out.py",),
-    "unique_counts.py": ("verification/test_exposure.py",),
+    "release_counts.py": ("verification/test_left_out.py", "verification/test_exposure.py"),
     "verification/people.py": ("verification/test_people.py", "verification/test_left_out.py"),
     "verification/presence.py": ("verification/test_presence.py",),
     "verification/claims.py": (

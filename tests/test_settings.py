@@ -14,7 +14,7 @@ from tamis.option import NUMBERS
 from tamis.options.commands import option_of, options_of
 from tamis.options.release import FORMATS
 from tamis.require import options_of_groups
-from tamis.require.containment import ContainmentAnonymity
+from tamis.require.k import ContainmentAnonymity
 from tamis.rows import EngineName, EngineOptions
 from tamis.settings import Format, PromiseSettings
 from tamis.stated import MOST_ABSENCES

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from tamis.coarsen.behind_engine import (
+from tamis.coarsen.coarsener import (
     CoarseColumn,
     coarse_column,
     with_coarse_columns,

@@ -10,18 +10,17 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.catalogue.choices import RANKS, VALUE
-from tamis.catalogue.measures import FACTORS, MEASURES, MeasureRecord, of_rules
+from tamis.catalogue.measures import FACTORS, MEASURES, RANKS, VALUE, MeasureRecord, of_rules
 from tamis.errors import CannotMeet, InputError, listed, plural
 from tamis.evaluate.bits import KeptTold, Mean, as_good, chosen, merges_of, redrawn
 from tamis.evaluate.bits_scorer import figure
 from tamis.evaluate.figure import Figure
 from tamis.evaluate.in_population import InPopulation
 from tamis.evaluate.scorecard import HEADS, Row, Scorecard, kept_told_picture, line_of
+from tamis.figures import exceeds
 from tamis.notebook import by_fields, html_table, in_short, quoted, share_words
 from tamis.rank.evaluation import WEIGHTS, Direction, Evaluation, Weights, evaluation, read_weights
 from tamis.release import Release
-from tamis.rounding import exceeds
 from tamis.select.front import undominated
 
 if TYPE_CHECKING:
@@ -426,7 +425,7 @@ _RULES: dict[str, Callable[[ChoiceInput], Row]] = {
     VALUE.name: lambda given: most_valuable(given.scorecard, given.meeting, given.caution),
     RANKS.name: _best_ranked,
 }
-"""What each rule of `tamis.catalogue.choices` chooses."""
+"""What each rule of `tamis.catalogue.measures` chooses."""
 
 
 def most_valuable(scorecard: Scorecard, meeting: Sequence[Row], caution: float) -> Row:

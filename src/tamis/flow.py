@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tamis.all_rows import AllRows, choose_on_all_rows, where_the_rows_are
 from tamis.attack.earlier_releases import EarlierReleases
 from tamis.binary.records import BinaryTable, Cut
-from tamis.catalogue.choices import RANKS
-from tamis.catalogue.measures import MEASURES
+from tamis.catalogue.measures import MEASURES, RANKS
 from tamis.catalogue.methods import CONTAINMENT, EVERYTHING, NOTHING
 from tamis.coarsen.ladder import Ladder
 from tamis.decide import (
@@ -33,8 +32,7 @@ from tamis.learn.holdout import HoldOut
 from tamis.learn.models import attackers, seeded
 from tamis.notebook import in_short
 from tamis.propose import Proposals, methods, propose
-from tamis.propose.containment import screened
-from tamis.propose.large_records import ComparedRecords
+from tamis.propose.containment import ComparedRecords, screened
 from tamis.propose.problem import Problem
 from tamis.rank.evaluation import WEIGHTS
 from tamis.read import check_numbers
@@ -43,7 +41,7 @@ from tamis.read.keys import refuse_open_person, refuse_unstated_identifiers
 from tamis.read.target_bins import need_classes
 from tamis.release import Recipe, Release, released
 from tamis.require.base import Requirements
-from tamis.require.rows import check_known_rows
+from tamis.require.k import check_known_rows
 from tamis.risk.attackers import check_knowledge, knowing_together, required_of
 from tamis.risk.population import PopulationRisk
 from tamis.risk.suppression import Suppression, most_suppressed

@@ -10,9 +10,8 @@ from dataclasses import dataclass, field, fields, replace
 from secrets import token_hex
 from typing import Any, Literal, TypeVar, get_args
 
-from tamis.catalogue.choices import CHOICES
 from tamis.catalogue.formats import DESCRIPTIONS
-from tamis.catalogue.measures import MEASURES, MeasureRecord, of_rules
+from tamis.catalogue.measures import CHOICES, MEASURES, MeasureRecord, of_rules
 from tamis.catalogue.methods import BY_DEFAULT, DP, METHODS
 from tamis.decide import Limit
 from tamis.dp.budget import ROUNDING, check_epsilon
@@ -164,7 +163,7 @@ class Settings(
         largest mean of it. The first raises k to 1 / max_risk.
     known_rows : int, optional
         Whoever knows up to so many rows of a person is left with k people, too; see
-        `tamis.require.rows`.
+        `tamis.require.k`.
     threats : sequence of Attacker
         Who might try, each by what they know and want, and with what is required against each. The
         one who knows the quasi-identifiers is among them where these are named.

@@ -15,7 +15,7 @@ from math import exp, inf, log
 from typing import Any, Literal, NamedTuple
 
 from tamis.errors import others, plural
-from tamis.rounding import exceeds, falls_short, reaches
+from tamis.figures import exceeds, falls_short, reaches
 
 MOST_ABSENCES = 4
 """Promises about more known absences would take too long to count; k-anonymity covers them all."""

@@ -12,8 +12,13 @@ from hypothesis import strategies as st
 
 from tamis.analyse.candidates import candidate_facts
 from tamis.analyse.column_fates import breaks_k
-from tamis.analyse.examination import Examination, examine
-from tamis.analyse.guessed_columns import GuessedFacts, close_look_facts, of_enough
+from tamis.analyse.examination import (
+    Examination,
+    GuessedFacts,
+    close_look_facts,
+    examine,
+    of_enough,
+)
 from tamis.analyse.kept_told import CAUTIONS, bits_facts, one_more, winners
 from tamis.decide import decide
 from tamis.evaluate.close_look import Group, Guessed, Surest

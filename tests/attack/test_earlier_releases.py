@@ -15,8 +15,7 @@ from tamis.attack.earlier_releases import EarlierRelease, EarlierReleases
 from tamis.attack.row_names import RowNames
 from tamis.errors import CannotMeet, InputError
 from tamis.release import Coarsening, Recipe, Release, released
-from tamis.require.containment import ContainmentAnonymity
-from tamis.require.k import KAnonymity
+from tamis.require.k import ContainmentAnonymity, KAnonymity
 from tamis.risk.containment import containment_anonymity
 from tamis.table import Roles, Table
 

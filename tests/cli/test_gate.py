@@ -5,7 +5,7 @@ import json
 import polars as pl
 import pytest
 
-from tamis.catalogue.presets import PRESETS
+from tamis.catalogue.measures import PRESETS
 
 ROLES = ("--target", "ill", "--row-is-person", "--quasi", "sex,age")
 

@@ -499,7 +499,7 @@ def test_a_listed_release_behind_another_is_explained(capsys, figures, said):
     outcome: Any = SimpleNamespace(decision=SimpleNamespace(front=rows, chosen=rows[0]))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            "tamis.propose.names.differences",
+            "tamis.propose.problem.differences",
             lambda releases: dict.fromkeys((release.name for release in releases), ""),
         )
         print_front(outcome)

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tamis.coarsen.behind_engine import coarse_column, with_coarse_columns
+from tamis.coarsen.coarsener import coarse_column, with_coarse_columns
 from tamis.coarsen.ladder import Ladder
 from tamis.publication.manifest import stated
 from tamis.publication.streamed import stated_coarse

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from tamis.coarsen.value_order import order_of
+from tamis.coarsen.merging import order_of
 
 ORDERED = [
     "under 18|18-24|25-64|65+",

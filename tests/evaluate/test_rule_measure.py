@@ -17,7 +17,7 @@ from tamis import (
     retention_curve,
 )
 from tamis.analyse.candidates import factor_facts
-from tamis.analyse.usefulness import measure_facts, rule_facts
+from tamis.analyse.examination import measure_facts, rule_facts
 from tamis.datasets import patients
 from tamis.errors import CannotMeet, InputError
 from tamis.evaluate.retention import RULE_MEASURES

@@ -15,7 +15,7 @@ from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.holdout import HoldOut
 from tamis.learn.models import attackers
 from tamis.release import Recipe, Release, released
-from tamis.require.containment import ContainmentAnonymity
+from tamis.require.k import ContainmentAnonymity
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import CategoricalNB
 
 from tamis.errors import InputError
-from tamis.learn import readable
+from tamis.learn import models
 from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.c45 import C45Classifier
 from tamis.learn.columns import (
@@ -24,7 +24,7 @@ from tamis.learn.columns import (
     frame_of_array,
     nominal_names,
 )
-from tamis.learn.readable import EncodedColumns, handles_nominal, ready_for_missing
+from tamis.learn.models import EncodedColumns, handles_nominal, ready_for_missing
 from tamis.table import Roles, Table
 
 
@@ -135,7 +135,7 @@ def test_ordinal_keeps_one_column_a_feature():
 
 
 def test_a_giant_one_hot_is_refused_and_names_the_column(monkeypatch):
-    monkeypatch.setattr(readable, "LARGEST", 8 * 3 * 4)
+    monkeypatch.setattr(models, "LARGEST", 8 * 3 * 4)
     with pytest.raises(InputError, match=r"'job' alone has 3 categories.*ordinal"):
         EncodedColumns([FLAG, JOB], ["flag", "job"], "onehot")
 

@@ -10,10 +10,9 @@ import pytest
 from sklearn.base import clone
 from sklearn.svm import LinearSVC
 
-from tamis.catalogue.models import MODELS
+from tamis.catalogue.methods import MODELS
 from tamis.learn.columns import Coding, Features
-from tamis.learn.models import seeded
-from tamis.learn.readable import EncodedColumns, answers, readable
+from tamis.learn.models import EncodedColumns, answers, readable, seeded
 
 
 def coarse(rows: int = 120) -> tuple[pl.DataFrame, np.ndarray]:

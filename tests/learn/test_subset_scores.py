@@ -20,7 +20,7 @@ from tamis.errors import InputError
 from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.c45 import C45Classifier
 from tamis.learn.cv import Folds
-from tamis.learn.readable import fits_coded
+from tamis.learn.models import fits_coded
 from tamis.learn.subset_scores import SubsetFits, SubsetScores
 from tamis.table import Roles, Table
 

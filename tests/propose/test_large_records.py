@@ -11,7 +11,7 @@ import pytest
 
 from tamis.errors import CannotMeet, InputError, TamisWarning
 from tamis.flow import Settings, consider
-from tamis.propose.large_records import compared_records
+from tamis.propose.containment import compared_records
 from tamis.read import read_binary
 from tamis.rows.pairs import class_totals, feature_totals
 from tamis.rows.sources import open_pairs

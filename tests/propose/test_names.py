@@ -7,7 +7,7 @@ from dataclasses import replace
 import polars as pl
 
 from tamis.coarsen.ladder import Ladder
-from tamis.propose.names import differences, form_name, name_once, what_differs
+from tamis.propose.problem import differences, form_name, name_once, what_differs
 from tamis.release import Coarsening, Recipe, released
 from tamis.table import Roles, Table
 

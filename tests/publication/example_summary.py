@@ -6,8 +6,8 @@ from tamis.analyse import SCHEMA_VERSION
 from tamis.analyse.candidates import Region
 from tamis.analyse.column_fates import Fate
 from tamis.analyse.crowds import class_size_bins
+from tamis.analyse.examination import RuleState
 from tamis.analyse.records import as_plain
-from tamis.analyse.usefulness import RuleState
 from tamis.rank.evaluation import evaluation, pareto_front
 from tests.publication.records import Facts
 

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from tamis.analyse import analyse
-from tamis.catalogue.presets import EVERY
+from tamis.catalogue.measures import EVERY
 from tamis.datasets import patients
 from tamis.flow import Settings, consider
 from tamis.publication.bundle import publish

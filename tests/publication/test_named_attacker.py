@@ -33,8 +33,7 @@ from tamis.propose.problem import Problem
 from tamis.publication.bundle import publish
 from tamis.release import Release
 from tamis.require import requirements
-from tamis.require.containment import ContainmentAnonymity
-from tamis.require.k import KAnonymity
+from tamis.require.k import ContainmentAnonymity, KAnonymity
 from tamis.risk.suppression import Suppression
 from tamis.verification.checks import recounted
 from tamis.verification.claims import not_promised

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tamis.analyse.attack_shares import AttackerRate
-from tamis.analyse.usefulness import RuleDamage
+from tamis.analyse.examination import RuleDamage
 from tamis.publication.report_parts import (
     SuccessRates,
     held,

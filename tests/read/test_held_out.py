@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 from numpy.typing import NDArray
 
-from tamis.coarsen.value_order import order_of
+from tamis.coarsen.merging import order_of
 from tamis.read.keys import identifying_columns
 from tests.read import held_out
 from tests.read.made_columns import family_names, given_names

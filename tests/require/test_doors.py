@@ -26,13 +26,12 @@ from tamis.coarsen.ladder import Hierarchy
 from tamis.coarsen.local import Labelled, PartBounds
 from tamis.coding import Coded
 from tamis.errors import InputError
+from tamis.figures import ROUNDING, exceeds, falls_short, reaches
 from tamis.require import requirements
 from tamis.require.base import Requirements
-from tamis.require.diversity import Closeness, Diversity
+from tamis.require.diversity import AlphaShare, Closeness, Diversity
 from tamis.require.k import KAnonymity, MaxRisk
-from tamis.require.likeness import AlphaShare
 from tamis.risk.suppression import breaking_classes
-from tamis.rounding import ROUNDING, exceeds, falls_short, reaches
 from tamis.stated import short_of_asked
 from tamis.verification.secret_groups import measured_entry, numbered_secrets
 from tests.require.plain import counts_of

@@ -20,7 +20,7 @@ from tamis.errors import InputError
 from tamis.people import People
 from tamis.require import requirements
 from tamis.require.counts import fewest_holders
-from tamis.require.rows import check_known_rows
+from tamis.require.k import check_known_rows
 from tamis.risk.diversity import count_groups
 from tamis.risk.grouping import grouped
 from tamis.rows.memory_only import RELEASING, refuse_memory_only, unverified_by_engines

@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tamis.analyse.lost_words import lost_groups
 from tamis.release import Recipe, released
 from tamis.require import requirements
-from tamis.risk.lost_groups import lost_groups
 from tamis.risk.suppression import Suppression
 from tamis.table import Roles, Table
 

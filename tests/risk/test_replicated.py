@@ -6,7 +6,7 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tamis.risk.replicated import replicated
+from tamis.judgement.scoring import replicated
 
 cell = st.sampled_from(["a", "b", None])
 rows = st.lists(st.tuples(cell, cell, cell), min_size=1, max_size=12)

@@ -15,8 +15,7 @@ from tamis.coding import Coded, CodedFrame, coded, dense
 from tamis.people import People
 from tamis.release import Recipe, Release
 from tamis.require import requirements
-from tamis.require.containment import ContainmentAnonymity
-from tamis.require.k import KAnonymity
+from tamis.require.k import ContainmentAnonymity, KAnonymity
 from tamis.risk.suppression import (
     AlikeRows,
     Suppression,

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tamis.rules.coarse import ValueLabels, coarse_rules
-from tamis.rules.count import count_rules
+from tamis.rules.count import ValueLabels, coarse_rules, count_rules
 from tamis.rules.rule import Between, OneOf, Rule
 from tamis.rules.ruleset import RuleSet
 

@@ -16,7 +16,7 @@ from tamis import read_table, verify
 from tamis.errors import CannotMeet, InputError
 from tamis.flow import Settings, consider
 from tamis.publication.bundle import publish
-from tamis.require.containment import ContainmentAnonymity
+from tamis.require.k import ContainmentAnonymity
 from tamis.risk.containment import absence_anonymity
 from tamis.stated import MOST_ABSENCES
 from tamis.verification.checks import containment_by_bitmaps

@@ -19,9 +19,8 @@ from tamis.analyse.crowds import (
 from tamis.errors import CannotMeet
 from tamis.people import People
 from tamis.release import Recipe, Release
-from tamis.require.containment import ContainmentAnonymity
-from tamis.require.k import KAnonymity
-from tamis.unique_counts import shown_alike, shown_from
+from tamis.release_counts import shown_alike, shown_from
+from tamis.require.k import ContainmentAnonymity, KAnonymity
 from tamis.verification import checks
 from tamis.verification.checks import (
     Counts,

@@ -19,10 +19,10 @@ from tamis.cli.release.outcome_words import words
 from tamis.coarsen.ladder import Ladder
 from tamis.errors import CannotMeet, InputError
 from tamis.flow import Outcome, Settings, consider
-from tamis.left_out import left_out_words, rounded_up
 from tamis.publication.bundle import publish
 from tamis.publication.read_back import read_earlier
 from tamis.read.keys import unstated_identifiers
+from tamis.release_counts import left_out_words, rounded_up
 from tamis.verification.layout import read_json
 from tamis.verification.people import wrong_left_out
 from tamis.verification.verify import verify

@@ -17,8 +17,7 @@ from tamis.errors import CannotMeet
 from tamis.flow import Outcome, Settings, consider
 from tamis.publication.bundle import publish
 from tamis.release import Recipe, released
-from tamis.require.containment import ContainmentAnonymity
-from tamis.require.k import KAnonymity
+from tamis.require.k import ContainmentAnonymity, KAnonymity
 from tamis.risk.anonymity import k_anonymity
 from tamis.risk.containment import containment_anonymity
 from tamis.table_file import read_written

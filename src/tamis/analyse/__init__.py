@@ -2,17 +2,14 @@
 
 ::
 
-    examination     everything that trains a model on the chosen release
+    examination     everything that trains a model on the chosen release: use, close look
     column_fates    what happened to each column, and why
     kept_told       what the chosen release keeps and tells, what another caution would choose
     candidates      every release that was compared, what counted, the limits
-    guessed_columns how well strong learners guess the target and the secret
-    usefulness      measures on rows never seen, the rules of the original
     attack_shares   how often attackers are right
     crowds          who is unique, how many look alike, what gives people away
     lost_words      who is left out and why
     notes           the table in figures, and what a reader must know to read them
-    written         what is added once the rows are written
 
     records         records as plain values, and as others may read them
 
@@ -65,32 +62,37 @@ from tamis.analyse.crowds import (
     giveaway_facts,
     same_sensitive,
 )
-from tamis.analyse.examination import Examination, examine
-from tamis.analyse.guessed_columns import CloseLookFacts, close_look_facts
+from tamis.analyse.examination import (
+    CloseLookFacts,
+    Examination,
+    MeasureFacts,
+    Rules,
+    close_look_facts,
+    examine,
+    measure_facts,
+    rule_facts,
+)
 from tamis.analyse.kept_told import BitsFacts, bits_facts
 from tamis.analyse.lost_words import LeftOut, left_out_facts
 from tamis.analyse.notes import Note, TableFacts, notes_of, table_facts
 from tamis.analyse.records import (
     SHARED,
+    UNKNOWN,
     Audience,
+    BudgetFacts,
+    PromiseFacts,
+    RecipeFacts,
+    ThreatFacts,
     as_plain,
     as_supported,
     for_recipient,
     in_hundredths,
 )
-from tamis.analyse.usefulness import MeasureFacts, Rules, measure_facts, rule_facts
-from tamis.analyse.written import (
-    UNKNOWN,
-    BudgetFacts,
-    PromiseFacts,
-    RecipeFacts,
-    ThreatFacts,
-)
 from tamis.flow import Outcome
 from tamis.notebook import in_short
 from tamis.propose import MethodReport
+from tamis.release_counts import Alike, ExposureFacts
 from tamis.table import Unit
-from tamis.unique_counts import Alike, ExposureFacts
 
 SCHEMA_VERSION = 2
 """Of ``private/summary.json``; increased whenever a field changes its meaning or is removed."""

@@ -14,7 +14,7 @@ import polars as pl
 from tamis.analyse.examination import Examination
 from tamis.analyse.records import as_plain
 from tamis.binary.records import from_wide, is_binary, is_zero_one
-from tamis.catalogue.choices import CHOICES
+from tamis.catalogue.measures import CHOICES
 from tamis.catalogue.methods import METHODS
 from tamis.coarsen.ladder import Ladder
 from tamis.coding import coded

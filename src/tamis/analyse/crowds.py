@@ -26,13 +26,7 @@ from tamis.flow import Outcome
 from tamis.people import People
 from tamis.propose.problem import as_records
 from tamis.release import Release
-from tamis.require.containment import ContainmentAnonymity
-from tamis.require.k import KAnonymity
-from tamis.risk.containment import entity_anonymity
-from tamis.risk.grouping import grouped, sizes_of
-from tamis.risk.suda import MOST_COLUMNS, affordable, special_uniques
-from tamis.table import Unit
-from tamis.unique_counts import (
+from tamis.release_counts import (
     Alike,
     ExposureFacts,
     Kind,
@@ -40,6 +34,11 @@ from tamis.unique_counts import (
     shown_counts,
     shown_from,
 )
+from tamis.require.k import ContainmentAnonymity, KAnonymity
+from tamis.risk.containment import entity_anonymity
+from tamis.risk.grouping import grouped, sizes_of
+from tamis.risk.suda import MOST_COLUMNS, affordable, special_uniques
+from tamis.table import Unit
 
 Edges = list[tuple[int, int | None]]
 GIVEAWAY_WORK = 10_000_000

@@ -2,15 +2,22 @@
 
 Learners slower than those of the scorecard look at it closely, each column is weighed beside it,
 each coarser form a rung up and down, and a few attackers are tried on it and on its neighbours.
+
+How useful it is, is measured on rows never seen and by the rules of the original.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from typing import Literal, Self
+
+import numpy as np
 
 from tamis.attack.run import FINALISTS, OF_FINALISTS, QuickAttack, quick_attack
-from tamis.evaluate.close_look import CloseLook
+from tamis.catalogue.measures import ShownAs
+from tamis.catalogue.methods import shown_model
+from tamis.evaluate.close_look import CloseLook, Guessed
 from tamis.evaluate.column_bits import (
     ColumnBits,
     NeighbourRung,
@@ -19,7 +26,11 @@ from tamis.evaluate.column_bits import (
     neighbour_rungs,
     waves,
 )
+from tamis.evaluate.figure import Figure, Interval, accuracy, auc
+from tamis.evaluate.rule_changes import RuleChange
+from tamis.evaluate.subset_bits import Question
 from tamis.flow import Outcome
+from tamis.table import Table, Unit
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,3 +94,320 @@ def _attacked_finalists(outcome: Outcome) -> dict[str, QuickAttack]:
         for row in outcome.decision.runners_up(FINALISTS)
     }
     return {name: each for name, each in found.items() if each is not None}
+
+
+RuleState = Literal["kept", "weakened", "flipped", "emptied", "lost"]
+MOST_RULES = 50
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasureFacts:
+    """One figure of the scorecard for the chosen release, on rows not used to choose."""
+
+    key: str
+    """As in the scorecard; `performance` is shown at the top of the page."""
+    label: str
+    sentence: str
+    """What it means, in plain words, without the figures."""
+    better: Literal["higher", "lower"]
+    shown_as: ShownAs
+    released: float
+    interval: Interval | None
+    original: float | None
+    """The same with everything released, where that makes sense."""
+    floor: float | None
+    """The same by guessing, where that makes sense: for what the release shows by itself. A measure
+    without a floor compares with the original and is not shown to recipients."""
+
+    def for_recipient(self) -> Self | None:
+        return None if self.floor is None else replace(self, original=None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuleDamage:
+    """What happened to one rule of the original."""
+
+    text: str
+    state: RuleState
+    """`lost`: it uses a column that is not released. `emptied`: no row matches it any more.
+    `flipped`: its most frequent label changed. `weakened`: damage above the noise."""
+    damage: float
+    """The chi-squared distance of its labels before and after, in [0, 1]; 1 for a lost rule."""
+    support_before: float | None
+    """Share of the rows that match it; `None` where these are fewer than k."""
+    support_after: float | None
+    label_before: str
+    label_after: str | None
+    share_before: float | None
+    """Share of `label_before` among the rows that match it; `None` for fewer than k rows."""
+    share_after: float | None
+    """Share of `label_before` after; `None` where fewer than k rows match it."""
+    names_released_only: bool
+    """Whether every column it uses was released, so that a recipient may see it."""
+    own: Mapping[str, float] = field(default_factory=dict)
+    """The values of further measures; none where fewer than k rows match it in either table."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rules:
+    """What happened to the rules of the original."""
+
+    total: int
+    kept: int
+    weakened: int
+    flipped: int
+    emptied: int
+    lost: int
+    origin: str
+    """Where the rules come from, in a few words: "a decision tree of depth 12"."""
+    worst_first: tuple[RuleDamage, ...]
+    """May be limited to the worst; `total` counts them all."""
+
+
+def most_rows(outcome: Outcome) -> int:
+    """The most rows of one person: fewer than k times as many may be fewer than k people's."""
+    return int(np.bincount(outcome.table.people.codes).max())
+
+
+def rule_facts(outcome: Outcome) -> Rules | None:
+    """How the rules of the original fare on held-out rows, worst first."""
+    kept = outcome.decision.chosen.assessment.reporting.retention
+    if kept is None:
+        return None
+    rows, least = (kept.rows_original, kept.rows_released), outcome.settings.k * most_rows(outcome)
+    states = [_state(change) for change in kept.rules]
+    return Rules(
+        total=len(kept.rules),
+        kept=states.count("kept"),
+        weakened=states.count("weakened"),
+        flipped=states.count("flipped"),
+        emptied=states.count("emptied"),
+        lost=states.count("lost"),
+        origin="from a decision tree on the rows the search saw, counted on the reporting rows",
+        worst_first=tuple(
+            _damage(change, state, rows, least)
+            for change, state in zip(kept.rules[:MOST_RULES], states)
+        ),
+    )
+
+
+def _state(change: RuleChange) -> RuleState:
+    if change.fate != "kept":
+        return change.fate
+    if change.flipped:
+        return "flipped"
+    return "weakened" if (change.distance or 0.0) > (change.floor or 0.0) else "kept"
+
+
+def _damage(change: RuleChange, state: RuleState, rows: tuple[int, int], least: int) -> RuleDamage:
+    before, after = change.support_before, change.support_after
+    label = change.majority_before or change.predicts
+    told = not any(0 < support < least for support in (before, after))
+    return RuleDamage(
+        text=change.text,
+        state=state,
+        damage=1.0 if state == "lost" else float(change.distance or 0.0),
+        support_before=_shown(before, rows[0], least),
+        support_after=_shown(after, rows[1], least),
+        label_before=label,
+        label_after=change.majority_after if after >= least else None,
+        share_before=change.labels_before.get(label, 0.0) if before >= least else None,
+        share_after=change.labels_after.get(label, 0.0) if after >= least else None,
+        names_released_only=not change.missing_columns,
+        own={name: value for name, value in change.own.items() if value is not None and told},
+    )
+
+
+def _shown(support: int, rows: int, least: int) -> float | None:
+    return None if 0 < support < least else support / max(rows, 1)
+
+
+def judged(table: Table) -> Unit:
+    """What shares of held-out rows are about: people only where each row is one.
+
+    >>> from tamis.datasets import patients
+    >>> judged(patients(rows=200))
+    'people'
+    """
+    return "people" if table.unit == "people" and table.people.each_row else "rows"
+
+
+def measure_facts(outcome: Outcome) -> tuple[MeasureFacts, ...]:
+    """How useful the chosen release is, on rows that played no part in the choice."""
+    card, chosen = outcome.decision.scorecard, outcome.decision.chosen
+    people = judged(outcome.table)
+    found: list[MeasureFacts] = []
+    for measure in card.measures:
+        figure, compared = chosen.figures[measure.name], measure.of_original
+        if figure is None or not measure.label:
+            continue
+        found.append(
+            MeasureFacts(
+                key=measure.name,
+                label=measure.label,
+                sentence=measure.sentence.format(people=people),
+                better="higher" if measure.better == "max" else "lower",
+                shown_as=measure.shown_as,
+                released=figure.value,
+                interval=figure.interval,
+                original=card.baseline.value(measure.name) if compared else None,
+                floor=card.floor.value(measure.name) if compared else None,
+            )
+        )
+    return tuple(found)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SurestFacts:
+    """How often a model is right about the rows it is most certain to have the rarest value."""
+
+    part: float
+    """The part of all rows that is looked at."""
+    precision: Figure | None
+    """`None` where it stands for fewer than k people."""
+    recall: Figure | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupFacts:
+    """Of groups of k or more alike in what attackers may know, the one about whom most is told."""
+
+    people: int
+    gain: Figure
+    """In bits."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Beside:
+    """A simpler model that guesses the same, to compare with."""
+
+    name: str
+    accuracy: Figure
+    auc: Figure | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class GuessedFacts:
+    """How well slow, strong learners guess a column from the release."""
+
+    accuracy: Figure
+    guessing: float
+    """The accuracy of always naming the most frequent value."""
+    auc: Figure | None
+    share: Figure | None
+    """What is kept, or told, by these learners; `None` on the recipient's page."""
+    bits: Figure
+    surest: tuple[SurestFacts, ...]
+    known: Figure | None
+    """The share whose value is as good as known, and was not without the release; `None` where
+    that is fewer than k people."""
+    largest: tuple[float, ...]
+    """The largest gains of single people, in bits."""
+    group: GroupFacts | None
+    beside: Beside
+
+    def for_recipient(self) -> Self:
+        return replace(self, share=None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CloseLookFacts:
+    """What is guessed of the target, and for the holder of the sensitive column."""
+
+    target: GuessedFacts
+    sensitive: GuessedFacts | None
+
+    def for_recipient(self) -> Self:
+        return replace(self, target=self.target.for_recipient(), sensitive=None)
+
+
+def close_look_facts(examined: Examination) -> CloseLookFacts:
+    """What slow learners guess of the target and of the sensitive column."""
+    outcome, look = examined.outcome, examined.close_look
+    every = outcome.evaluator.yardstick.reporting
+    target = _guessed(outcome, look.target, every.target, *_of_target(outcome))
+    if look.secret is None or every.secret is None:
+        return CloseLookFacts(target=target, sensitive=None)
+    told = _of_what_is_told(outcome, look.secret.bits)
+    secret = _guessed(outcome, look.secret, every.secret, *_of_secret(outcome), told)
+    return CloseLookFacts(target=target, sensitive=secret)
+
+
+def _of_what_is_told(outcome: Outcome, bits: Figure) -> Figure:
+    """Bits about the secret as a share of the same as told, which no attacker exceeds."""
+    measured = outcome.decision.scorecard.compared.reporting
+    scale = measured.secret_scale if measured.tells else np.inf
+    low, high = bits.low or 0.0, bits.high or 0.0
+    return Figure(bits.value / scale, low / scale, high / scale)
+
+
+def _of_target(outcome: Outcome) -> tuple[Beside, float]:
+    """The model of the scorecard, and guessing."""
+    decision = outcome.decision
+    figures, area = decision.chosen.figures, decision.chosen.figures["auc"]
+    right = figures["performance"]
+    assert right is not None
+    name = shown_model(outcome.settings.classifier)
+    beside = Beside(name=name, accuracy=right, auc=area)
+    return beside, decision.scorecard.floor.value("performance") or 0.0
+
+
+def _of_secret(outcome: Outcome) -> tuple[Beside, float]:
+    """The strongest attacker of the scorecard, and guessing."""
+    assessment = outcome.decision.chosen.assessment
+    name, findings = assessment.strongest, assessment.reporting
+    predictions = findings.attacked[name]
+    right = accuracy(predictions.right, findings.people)
+    beside = Beside(name=name, accuracy=right, auc=auc(predictions, findings.people))
+    floor = outcome.decision.scorecard.floor.assessment.reporting
+    return beside, float(floor.attacked[name].right.mean())
+
+
+def _guessed(
+    outcome: Outcome,
+    found: Guessed,
+    asked: Question,
+    beside: Beside,
+    guessing: float,
+    share: Figure | None = None,
+) -> GuessedFacts:
+    truth = asked.label[outcome.evaluator.yardstick.reporting.parts.report]
+    rarest = int(np.bincount(asked.label, minlength=asked.classes).argmin())
+    least, rows, cases = (
+        outcome.settings.k * most_rows(outcome),
+        len(truth),
+        int((truth == rarest).sum()),
+    )
+    group = found.group
+    surest = (
+        SurestFacts(
+            part=each.part,
+            precision=of_enough(each.precision, max(1, round(each.part * rows)), least),
+            recall=of_enough(each.recall, cases, least),
+        )
+        for each in found.surest
+    )
+    return GuessedFacts(
+        accuracy=found.accuracy,
+        guessing=guessing,
+        auc=found.auc,
+        share=(found.share if share is None else share).as_share(),
+        bits=found.bits,
+        surest=tuple(surest),
+        known=of_enough(found.known, rows, least),
+        largest=found.largest,
+        group=None if group is None else GroupFacts(people=group.people, gain=group.gain),
+        beside=beside,
+    )
+
+
+def of_enough(share: Figure, rows: int, least: int) -> Figure | None:
+    """A share of some rows; nothing where it stands for few of them, but for some.
+
+    >>> of_enough(Figure(0.5), 20, least=5), of_enough(Figure(0.1), 20, least=5)
+    (Figure(value=0.5, low=None, high=None), None)
+    >>> of_enough(Figure(0.0), 20, least=5), of_enough(Figure(1.0), 4, least=5)
+    (Figure(value=0.0, low=None, high=None), None)
+    """
+    count = round(share.value * rows)
+    return None if rows < least or 0 < count < least else share

@@ -12,7 +12,7 @@ import numpy as np
 from tamis.analyse.column_fates import breaks_k, projection_on, sources
 from tamis.analyse.examination import Examination
 from tamis.analyse.records import in_hundredths
-from tamis.catalogue.choices import VALUE
+from tamis.catalogue.measures import VALUE
 from tamis.decide import Decision, most_valuable
 from tamis.errors import plural
 from tamis.evaluate.figure import Figure
@@ -94,7 +94,7 @@ class BitsFacts:
     """
 
     by: str
-    """What the choice was made by: the name of a rule in `tamis.catalogue.choices`."""
+    """What the choice was made by: the name of a rule in `tamis.catalogue.measures`."""
     caution: float
     kept: Figure
     told: Figure | None

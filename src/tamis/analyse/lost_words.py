@@ -1,17 +1,265 @@
-"""Who is left out and why, in words for the holder; no word of it is for recipients."""
+"""Who is left out of a release and why: for the holder alone, never in what leaves.
+
+A group goes because too few are alike in it (k), or because those in it are too alike in the
+sensitive column (l, t and the others). Groups that go for one reason, and differ only in numbers
+that follow each other, are one range: "80 and over" says more than twenty ages. What would save a
+range, or a value that goes altogether, is tried: the same people in groups without one of the known
+columns.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from functools import reduce
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import polars as pl
 
 from tamis.analyse.records import as_plain
+from tamis.arrays import Bools, Integers
+from tamis.coding import Coded, coded, dense, joined
 from tamis.errors import listed_as, plural
 from tamis.flow import Outcome
-from tamis.left_out import left_out_numbers, left_out_words, public_words, stated_left_out
+from tamis.people import People
 from tamis.release import Release
-from tamis.risk.lost_groups import Lost, LostGroup, LostValue, lost_groups
+from tamis.release_counts import left_out_numbers, left_out_words, public_words, stated_left_out
+from tamis.risk.attackers import count_asked, seen_classes
+from tamis.risk.suppression import Suppression
+
+MOST_VALUES = 10
+"""The most values that go altogether of which it is found what would save them."""
+MOST_TRIED = 12
+"""The most known columns of which each is left out in turn, to find what would save a value."""
+
+
+class LostGroup(NamedTuple):
+    """People who are alike in what is known of them, and are left out."""
+
+    values: dict[str, str]
+    people: int
+    reason: str
+    """The name of the requirement that it breaks; `row`: it goes by another row of theirs."""
+    range_of: str = ""
+    """The column of which several values are told together: everybody in the range goes."""
+    saved_without: tuple[str, ...] = ()
+    """Columns without which, or in coarser form, everybody in the range would stay."""
+
+
+class LostValue(NamedTuple):
+    """A value of a released column that everybody who has it takes along."""
+
+    column: str
+    value: str
+    people: int
+    reasons: tuple[str, ...]
+    saved_without: tuple[str, ...]
+    """Columns without which, or in coarser form, all of them would stay."""
+
+
+@dataclass(frozen=True)
+class Lost:
+    """All groups that go, the largest first, and the values that go with them, the first few."""
+
+    groups: tuple[LostGroup, ...]
+    values: tuple[LostValue, ...]
+    more_values: int = 0
+
+
+def lost_groups(release: Release, suppression: Suppression) -> Lost | None:
+    """Who is left out of a release and why; `None` where nobody is."""
+    if not release.is_suppressed or release.by_containment:
+        return None
+    whole, gone = release.unsuppressed, ~release.mask
+    known = [name for name in whole.table.quasi if name in whole.table.frame.columns]
+    columns = {name: coded(whole.table.frame[name]) for name in known}
+    everybody = _together(columns, known, len(gone))
+    reasons = _reasons(columns, known, everybody, suppression)
+    frame = whole.table.only(known)
+    people = suppression.people
+    runs = _fewest_runs(frame, columns, everybody, gone, reasons)
+    groups = [_group(frame, run, reasons, everybody, people) for run in runs]
+    groups = _with_remedies(groups, runs, columns, suppression)
+    vanished = [
+        (name, value, n) for name in known for value, n in _vanished(frame[name], gone, people)
+    ]
+    vanished.sort(key=lambda each: -each[2])
+    values = []
+    for name, value, n in vanished[:MOST_VALUES]:
+        rows = np.flatnonzero((_texts(frame[name]) == value).fill_null(False).to_numpy())
+        why = sorted({reasons[each] or "row" for each in np.unique(everybody.codes[rows])})
+        saved = _saving(rows, columns, suppression)
+        values.append(LostValue(name, value, n, tuple(why), saved))
+    groups.sort(key=lambda group: -group.people)
+    return Lost(tuple(groups), tuple(values), max(0, len(vanished) - MOST_VALUES))
+
+
+def _together(columns: dict[str, Coded], names: list[str], rows: int) -> Coded:
+    if not names:
+        return Coded(np.zeros(rows, dtype=np.int64), 1)
+    return dense(reduce(joined, [columns[name] for name in names]))
+
+
+def _reasons(
+    columns: dict[str, Coded], names: Sequence[str], classes: Coded, suppression: Suppression
+) -> list[str]:
+    """Why each class goes by itself, as some attacker sees these columns; empty for one that could
+    stay.
+    """
+    known, asked = [(name, columns[name]) for name in names], [*suppression.asked]
+    first = np.full(len(classes.codes), len(asked))
+    for seen, some in suppression.asked.views.items():
+        alike = dense(seen_classes(known, seen, len(classes.codes)))
+        for part, counts in count_asked(some, alike, suppression.people, suppression.secrets):
+            for each in part.by_group:
+                breaks = each.breaking(counts)[alike.codes]
+                first[breaks] = np.minimum(first[breaks], asked.index(each))
+    found = np.zeros(classes.radix, np.int64)
+    found[classes.codes] = first  # rows of one class are of one class for everybody
+    return [asked[place].label if place < len(asked) else "" for place in found.tolist()]
+
+
+class _Run(NamedTuple):
+    """Rows that go together: of one class, or of neighbouring classes in one column."""
+
+    rows: Integers
+    column: str = ""
+    label: str = ""
+    """What the values of that column are together; empty where all of its values go."""
+
+
+def _fewest_runs(
+    frame: pl.DataFrame,
+    columns: dict[str, Coded],
+    classes: Coded,
+    gone: Bools,
+    reasons: list[str],
+) -> list[_Run]:
+    """The rows that go, in ranges of the column that makes the fewest of them."""
+    rows = np.flatnonzero(gone)
+    rows = rows[np.argsort(classes.codes[rows], kind="stable")]
+    _, starts = np.unique(classes.codes[rows], return_index=True)
+    found = [_Run(here) for here in np.split(rows, starts[1:])]
+    numeric = [name for name in columns if frame[name].dtype.is_numeric()]
+    for name in numeric if len(found) > 1 else ():
+        rest = [other for other in columns if other != name]
+        context = _together(columns, rest, len(gone))
+        runs = _runs(frame[name], context, classes, gone, reasons)
+        found = runs if len(runs) < len(found) else found
+    return found
+
+
+def _runs(
+    cells: pl.Series, context: Coded, classes: Coded, gone: Bools, reasons: list[str]
+) -> list[_Run]:
+    """The rows that go, neighbouring numbers of one context together where all go for one reason.
+
+    A context is what the other columns say; classes of it that stay, go in part or have no number
+    end a range.
+    """
+    each = (
+        pl.DataFrame({"context": context.codes, "class": classes.codes, "at": cells, "gone": gone})
+        .with_row_index("row")
+        .group_by("context", "class", maintain_order=True)
+        .agg("row", pl.first("at"), pl.col("gone").all().alias("all"), pl.col("gone").any())
+        .sort("context", "at", nulls_last=True)
+    )
+    why = [reasons[number] for number in each["class"]]
+    joins = each["all"] & each["at"].is_not_null() & pl.Series([bool(reason) for reason in why])
+    alone = pl.int_range(each.height, eager=True)
+    told = each.with_columns(
+        pl.Series("why", why),
+        pl.when(joins).then(None).otherwise(alone).alias("alone"),
+    ).with_columns(pl.struct("context", "why", "alone").rle_id().alias("run"))
+    ends = {
+        code: (low, high)
+        for code, low, high in told.group_by("context")
+        .agg(pl.min("at").alias("low"), pl.max("at").alias("high"))
+        .iter_rows()
+    }
+    found = []
+    for part in told.partition_by("run", maintain_order=True):
+        if not part["gone"].any():
+            continue
+        rows = np.sort(np.array([row for rows in part["row"] for row in rows], dtype=np.int64))
+        if part.height == 1:
+            found.append(_Run(rows[gone[rows]]))
+        else:
+            first, last = part["at"][0], part["at"][-1]
+            label = _range_words(first, last, *ends[part["context"][0]])
+            found.append(_Run(rows, cells.name, label))
+    return found
+
+
+def _range_words(first: float, last: float, lowest: float, highest: float) -> str:
+    """What numbers from the first to the last are together, among those that there are.
+
+    >>> _range_words(80, 91, 20, 91), _range_words(3, 5, 0, 9), _range_words(0, 9, 0, 9)
+    ('80 and over', '3 to 5', '')
+    """
+    if first == lowest and last == highest:
+        return ""
+    if last == highest:
+        return f"{first:.15g} and over"
+    return f"{last:.15g} and under" if first == lowest else f"{first:.15g} to {last:.15g}"
+
+
+def _group(
+    frame: pl.DataFrame, run: _Run, reasons: list[str], classes: Coded, people: People
+) -> LostGroup:
+    first = int(run.rows[0])
+    cells = frame.row(first, named=True)
+    values = {name: "missing" if cell is None else str(cell) for name, cell in cells.items()}
+    if run.column:
+        values.pop(run.column)
+        values |= {run.column: run.label} if run.label else {}
+    reason = reasons[int(classes.codes[first])] or "row"
+    return LostGroup(values, people.among(run.rows), reason, run.column)
+
+
+def _with_remedies(
+    groups: list[LostGroup],
+    runs: list[_Run],
+    columns: dict[str, Coded],
+    suppression: Suppression,
+) -> list[LostGroup]:
+    """The groups, the largest ranges of them with what would save everybody in them."""
+    ranges = sorted(
+        (i for i, run in enumerate(runs) if run.column), key=lambda i: -groups[i].people
+    )
+    for i in ranges[:MOST_VALUES]:
+        saved = _saving(runs[i].rows, columns, suppression)
+        groups[i] = groups[i]._replace(saved_without=saved)
+    return groups
+
+
+def _texts(cells: pl.Series) -> pl.Series:
+    return cells.alias("").cast(pl.String)
+
+
+def _vanished(cells: pl.Series, gone: Bools, people: People) -> list[tuple[str, int]]:
+    """The values of a column of which no row stays, and how many people had them."""
+    rows = pl.DataFrame({"value": _texts(cells), "gone": gone, "who": people.codes}).drop_nulls(
+        "value"
+    )
+    each = rows.group_by("value").agg(pl.col("gone").all(), pl.col("who").n_unique())
+    return each.filter("gone").sort("value").select("value", "who").rows()
+
+
+def _saving(rows: Integers, columns: dict[str, Coded], suppression: Suppression) -> tuple[str, ...]:
+    """The columns without each of which none of these rows would have to go."""
+    if len(columns) > MOST_TRIED:
+        return ()
+    found = []
+    for name in columns:
+        rest = [other for other in columns if other != name]
+        classes = _together(columns, rest, suppression.secrets.height)
+        reasons = _reasons(columns, rest, classes, suppression)
+        if not any(reasons[number] for number in np.unique(classes.codes[rows])):
+            found.append(name)
+    return tuple(found)
+
 
 MOST_SHOWN = 8
 """The most groups that are named; the rest are counted."""

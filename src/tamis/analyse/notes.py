@@ -10,8 +10,8 @@ from typing import Literal, Self
 from tamis.errors import plural
 from tamis.figures import percent
 from tamis.flow import Outcome
+from tamis.release_counts import ExposureFacts
 from tamis.table import Table
-from tamis.unique_counts import ExposureFacts
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -42,7 +42,7 @@ from tamis.coding import Coded, dense, joined
 from tamis.errors import CannotMeet, InputError, listed, plural
 from tamis.people import People
 from tamis.release import AlteredRelease, Release
-from tamis.require.containment import ContainmentAnonymity
+from tamis.require.k import ContainmentAnonymity
 from tamis.risk.containment import absence_anonymity, containment_anonymity
 from tamis.risk.grouping import Grouping, grouped
 from tamis.table import Roles, Table

@@ -21,7 +21,7 @@ from tamis.arrays import Codes, Floats
 from tamis.attack.learners import LEARNERS, SMALL, Known, strongest_learner
 from tamis.attack.linkage import pattern_numbers
 from tamis.attack.scene import MOST, AttackScore, RowNumbers, Scene, scored
-from tamis.catalogue.models import shown_model
+from tamis.catalogue.methods import shown_model
 from tamis.coding import nominal_text
 from tamis.evaluate.bits import gains, mean
 from tamis.evaluate.bits_scorer import figure

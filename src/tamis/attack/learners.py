@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tamis.arrays import Floats, Integers
 from tamis.attack.kernels import NearestRows, pairs
 from tamis.attack.scene import as_numbers
-from tamis.catalogue.models import ATTACKERS, MODELS
+from tamis.catalogue.methods import ATTACKERS, MODELS
 from tamis.evaluate.bits import gains
 from tamis.learn.boosting import Boosting, shares
 from tamis.learn.coded_table import CodedTable, rows_alike

@@ -3,11 +3,8 @@
 ::
 
     formats    files that are read
-    methods    ways to propose releases
-    models     what recipients and attackers may train
-    measures   what releases are compared by
-    choices    rules by which one of them is chosen
-    presets    limits that authorities name
+    methods    ways to propose releases; models that may be trained
+    measures   what releases are compared by, rules of choice, limits with a name
 
 Nothing here computes. The command line, `serve`, `publish` and `verify` read these records, and
 none of them has to import the code that searches.

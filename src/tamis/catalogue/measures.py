@@ -1,8 +1,14 @@
-"""The measures of the scorecard; `tamis.evaluate.scorecard` has how each is taken."""
+"""The measures of the scorecard, the rules by which one release is chosen, limits with a name.
+
+`tamis.evaluate.scorecard` has how each measure is taken, `tamis.decide` what the rules do. Limits
+that authorities and statistics offices name, to be asked for by one word.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal
 
 from tamis.notebook import in_short
@@ -199,3 +205,104 @@ def of_rules(name: str, better: Literal["min", "max"]) -> MeasureRecord:
 MEASURES = {measure.name: measure for measure in _MEASURES}
 FACTORS = {measure.factor: measure.name for measure in _MEASURES if measure.factor}
 """The factors that always count in weighted ranks, and the measures that they stand for."""
+
+
+@dataclass(frozen=True)
+class ChoiceRule:
+    """One rule.
+
+    Parameters
+    ----------
+    name : str
+        As it is asked for.
+    words : str
+        What it goes by, after "by".
+    chose : str
+        How the release was chosen, for a report.
+    chose_untold : str
+        The same where nothing can be told about a sensitive column.
+    smaller : str
+        Why a column was left out that would have taught something.
+    """
+
+    name: str
+    words: str
+    chose: str
+    chose_untold: str
+    smaller: str
+
+    def __repr__(self) -> str:
+        return in_short(self, self.name)
+
+
+VALUE = ChoiceRule(
+    "value",
+    "what is kept and told",
+    chose="Among those that meet every limit, the one that keeps most, less what it tells, was "
+    "chosen; of those within a hundredth of it, the smallest.",
+    chose_untold="Among those that meet every limit, the one that keeps most was chosen; of those "
+    "within a hundredth of it, the smallest.",
+    smaller="A larger release was worth no more, or hardly more.",
+)
+RANKS = ChoiceRule(
+    "ranks",
+    "ranks, E(S)",
+    chose="The choice was made by weighted ranks.",
+    chose_untold="The choice was made by weighted ranks.",
+    smaller="By the weighted ranks, a smaller release is better.",
+)
+CHOICES = {rule.name: rule for rule in (VALUE, RANKS)}
+
+
+@dataclass(frozen=True)
+class Preset:
+    """Limits with a name.
+
+    Parameters
+    ----------
+    name : str
+        As it is asked for.
+    words : str
+        Who names them, and what they are.
+    asks : mapping of option to limit
+    """
+
+    name: str
+    words: str
+    asks: Mapping[str, float]
+
+    def __repr__(self) -> str:
+        return in_short(self, self.name)
+
+    def stricter(self, name: str, given: float | None) -> float:
+        """Its limit, or one that is given beside it, whichever is harder to meet.
+
+        >>> PRESETS["ema"].stricter("max_risk", 0.2), PRESETS["office-10"].stricter("k", 20)
+        (0.09, 20)
+        """
+        mine = self.asks[name]
+        if given is None:
+            return mine
+        return max(mine, given) if name == "k" else min(mine, given)
+
+
+def _preset(name: str, words: str, **asks: float) -> Preset:
+    return Preset(name, words, MappingProxyType(asks))
+
+
+EVERY = (
+    _preset(
+        "ema",
+        "European Medicines Agency, Policy 0070: nobody is found with a chance above .09",
+        max_risk=0.09,
+    ),
+    _preset(
+        "health-canada",
+        "Health Canada, public release of clinical information: nobody is found with a chance "
+        "above .09",
+        max_risk=0.09,
+    ),
+    _preset("office-3", "the least frequency that many statistics offices ask for: 3", k=3),
+    _preset("office-10", "the least frequency of more careful statistics offices: 10", k=10),
+)
+PRESETS = {preset.name: preset for preset in EVERY}

@@ -27,7 +27,7 @@ from tamis.cli.terminal import (
 )
 from tamis.errors import InputError, TamisWarning, plural
 from tamis.figures import ONE, count_words, percent
-from tamis.options.promises import K
+from tamis.options.release import K
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from tamis.catalogue.presets import PRESETS
+from tamis.catalogue.measures import PRESETS
 from tamis.cli.terminal import console
 from tamis.errors import CannotMeet, InputError, plural
 from tamis.option import as_flag
-from tamis.options.promises import ATTACKER, PRESET
+from tamis.options.release import ATTACKER, PRESET
 
 if TYPE_CHECKING:
     from tamis.require.base import Requirements
@@ -108,7 +108,7 @@ class Gate:
 
     def check_records(self, fewest: int) -> list[LimitCheck]:
         """What sparse records reach: only how many have all that somebody has is counted."""
-        from tamis.require.containment import ContainmentAnonymity
+        from tamis.require.k import ContainmentAnonymity
         from tamis.risk.limits import check_limits
 
         if others := [each.name for each in self.groups if each.name != "k"]:

@@ -19,8 +19,8 @@ from tamis.cli.table_source import ELSEWHERE, TableSource
 from tamis.errors import InputError, TamisWarning, did_you_mean, listed
 from tamis.option import GENERAL, NUMBERS, Option, as_flag
 from tamis.options.commands import all_options, options_of
-from tamis.options.promises import PRESET
 from tamis.options.reading import CONFIG, QUIET
+from tamis.options.release import PRESET
 
 if TYPE_CHECKING:
     from tamis.coarsen.ladder import Ladder
@@ -359,7 +359,7 @@ def _with_preset(command: Callback) -> Callback:
     def gathered(**given: Any) -> Any:
         from click.core import ParameterSource
 
-        from tamis.catalogue.presets import PRESETS
+        from tamis.catalogue.measures import PRESETS
 
         ctx, name = click.get_current_context(), given.pop(PRESET.dest)
         for option in () if name is None else PRESETS[name].asks:

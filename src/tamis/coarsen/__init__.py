@@ -14,13 +14,10 @@
     metrics         what levels cost
     classes         the classes of rows at some levels, and which may leave
     local           each class gets intervals of its own
-    coarsener       `Coarsener`: learn levels on one table, apply them to others
-
-    behind_engine   columns of a table behind an engine in coarser forms
+    coarsener       `Coarsener`: learn levels on one table, apply them to others; behind an engine
 
     learnt_forms    the finest groups of a column, and what merged ones are called
-    merging         which groups to merge
-    value_order     whether nominal values have an order
+    merging         which groups to merge; which values have an order
 
     kernels         classes at a node, and what is inside them; rows split in two, again and again
 """

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tamis.coarsen.local import Labelled, PartBounds, Register
 
 EMPTY = np.int64(-1)
-# That of tamis.rounding, written again: a compiled kernel notices changes in its own file only.
+# That of tamis.figures, written again: a compiled kernel notices changes in its own file only.
 ROUNDING = 1e-9
 
 

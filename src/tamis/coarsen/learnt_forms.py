@@ -25,8 +25,8 @@ from scipy.optimize import linear_sum_assignment
 
 from tamis.arrays import Floats
 from tamis.coarsen.intervals import Cuts
+from tamis.coarsen.merging import order_of
 from tamis.coarsen.value_groups import plain_text
-from tamis.coarsen.value_order import order_of
 from tamis.coding import as_floats
 from tamis.cuts import all_whole, fewest_digits, populous, rounded_cuts
 from tamis.errors import InputError

@@ -38,16 +38,14 @@ from tamis.notebook import by_fields
 from tamis.people import People
 from tamis.release import DrawnRelease, Release
 from tamis.require.base import Requirement, Requirements
-from tamis.require.containment import ContainmentAnonymity
 from tamis.require.counts import ClassCounts
-from tamis.require.k import KAnonymity
+from tamis.require.k import ContainmentAnonymity, KAnonymity
 from tamis.risk.attackers import count_asked
 from tamis.risk.containment import absence_anonymity, containment_anonymity
 from tamis.risk.cut import SensitiveCut, cut_into_quarters
 from tamis.risk.grouping import fewest_alike
 from tamis.risk.suppression import Suppression
-from tamis.rules.coarse import ValueLabels
-from tamis.rules.count import table_labels
+from tamis.rules.count import ValueLabels, table_labels
 from tamis.rules.ruleset import RuleSet
 from tamis.rules.tree import mine_rules
 from tamis.table import Table, bare

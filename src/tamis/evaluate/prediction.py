@@ -12,7 +12,7 @@ import polars as pl
 from tamis.errors import InputError, TamisWarning
 from tamis.evaluate.curve import Measure
 from tamis.evaluate.rule_changes import polars_frame_of, refuse_without_target, target_of
-from tamis.rules.bind import refuse_other_types, texts
+from tamis.rules.ruleset import refuse_other_types, texts
 from tamis.rules.tree import OneHot
 from tamis.table import Table, bare, only
 
@@ -180,7 +180,7 @@ def _predicted(
 ) -> Predictions:
     """What a model of `train` says of the test rows, asked once."""
     from tamis.learn.holdout import Predictions
-    from tamis.learn.readable import answers
+    from tamis.learn.models import answers
 
     known = original.features if isinstance(original, Table) else train.columns
     columns = [c for c in train.columns if c != target and c in known]
@@ -201,7 +201,7 @@ def _model(model: Any, random_state: int) -> Any:
     from sklearn.base import clone
     from sklearn.tree import DecisionTreeClassifier
 
-    from tamis.learn.readable import ready_for_missing
+    from tamis.learn.models import ready_for_missing
 
     if model is None:
         return DecisionTreeClassifier(

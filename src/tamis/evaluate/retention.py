@@ -32,8 +32,7 @@ from tamis.evaluate.rule_measure import (
     supported,
 )
 from tamis.notebook import in_short
-from tamis.rules.coarse import ValueLabels
-from tamis.rules.count import MEMORY
+from tamis.rules.count import MEMORY, ValueLabels
 from tamis.rules.ruleset import RuleSet
 
 OwnMeasures = Iterable[RuleMeasure] | Mapping[str, Callable[[NDArray[Any], NDArray[Any]], float]]

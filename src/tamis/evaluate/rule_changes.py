@@ -23,19 +23,19 @@ from tamis.evaluate.rule_measure import (
 )
 from tamis.notebook import by_fields, in_short, quoted
 from tamis.read import polars_frame
-from tamis.rules.bind import holds, known_value, refuse_other_types, refuse_unfit
-from tamis.rules.coarse import ValueLabels, coarse_rules
 from tamis.rules.count import (
     MEMORY,
     Counts,
     Matrix,
+    ValueLabels,
+    coarse_rules,
     count_rules,
     predicted_labels,
     table_labels,
 )
 from tamis.rules.grammar import rule_text
 from tamis.rules.rule import Rule
-from tamis.rules.ruleset import RuleSet
+from tamis.rules.ruleset import RuleSet, holds, known_value, refuse_other_types, refuse_unfit
 from tamis.table import Table, only
 
 Weights = Literal["equal", "support"] | Sequence[float]

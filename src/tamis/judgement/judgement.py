@@ -23,7 +23,9 @@ from tamis.judgement.generator import Generator
 from tamis.judgement.scoring import (
     DrawnRows,
     Judges,
+    Replicated,
     Terms,
+    replicated,
     run_generator,
     train_judges,
     without_identifiers,
@@ -31,7 +33,6 @@ from tamis.judgement.scoring import (
 from tamis.notebook import in_short
 from tamis.publication.read_back import value_labels
 from tamis.risk.audit import Exposure, exposure
-from tamis.risk.replicated import Replicated, replicated
 from tamis.rules.ruleset import RuleSet
 from tamis.rules.tree import mine_rules
 from tamis.settings import Settings

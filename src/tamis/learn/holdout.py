@@ -18,8 +18,7 @@ from tamis.coding import positions
 from tamis.errors import InputError
 from tamis.learn.columns import Features
 from tamis.learn.cv import LabelledPeople
-from tamis.learn.models import one_thread
-from tamis.learn.readable import answers, readable
+from tamis.learn.models import answers, one_thread, readable
 from tamis.notebook import by_fields
 from tamis.people import People
 from tamis.table import (

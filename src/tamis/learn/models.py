@@ -1,16 +1,38 @@
-"""Classifiers by name, what recipients and attackers would learn: seeded, and on one thread."""
+"""Classifiers by name, what recipients and attackers would learn: seeded, and on one thread.
+
+They are fitted and asked once, on features as each can read them. Our own classifiers read coded
+columns, those that say so read frames with nominal columns, all others read columns one-hot. An
+estimator that reads coded columns fits on any rows and columns of a table that was coded once, with
+whatever was sorted with it. It has, beside the methods of scikit-learn::
+
+    code(features) -> coded                         of `tamis.learn.columns.Features`
+    fit_coded(coded, y, rows=..., columns=...)      y: the labels of all rows of the coded table
+    predict_coded(coded, rows=...) -> labels
+    predict_with_proba_coded(coded, rows=...)       labels and probabilities from one pass; without
+                                                    it, held-out rows are asked about by frames
+"""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from tamis.catalogue.models import ATTACKERS, MODELS, shown_model
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+
+from tamis.catalogue.methods import ATTACKERS, MODELS, shown_model
 from tamis.errors import InputError
+from tamis.learn.columns import Column, Features
+
+if TYPE_CHECKING:
+    from typing import Self
 
 
 def classifier(name: str) -> Any:
@@ -68,3 +90,199 @@ def _libraries(imported: int) -> Any:
     from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
     return ThreadpoolController()
+
+
+Encoding = Literal["auto", "onehot", "ordinal", "none"]
+LARGEST = 2**30
+"""The most bytes that the encoded columns of a table may take."""
+
+
+def handles_nominal(estimator: Any) -> bool:
+    """Whether an estimator takes frames with nominal columns and missing values as they are.
+
+    It says so by its scikit-learn input tags: `categorical`, `string` and `allow_nan`, all true.
+    """
+    from sklearn.utils import get_tags
+
+    tags = get_tags(estimator).input_tags
+    return bool(tags.categorical and tags.string and tags.allow_nan)
+
+
+def ready_for_missing(estimator: Any) -> Any:
+    """The estimator, preceded by a median imputer fitted on training rows if it needs one."""
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.utils import get_tags
+
+    if get_tags(estimator).input_tags.allow_nan:
+        return estimator
+    return make_pipeline(SimpleImputer(strategy="median", keep_empty_features=True), estimator)
+
+
+class EncodedColumns:
+    """Each feature as one or more columns of float64.
+
+    Numbers stay as they are, NaN for missing. A nominal column becomes one column of 0 and 1 for
+    each category, and one for missing if anything is missing (`"onehot"`), or one column of
+    codes in the order of the categories, -1 for missing (`"ordinal"`).
+
+    Examples
+    --------
+    >>> job = Column(np.array([0, 1, -1]), categories=2)
+    >>> age = Column(np.array([31.0, 47.0, np.nan]))
+    >>> EncodedColumns([job, age], ["job", "age"], "onehot").matrix([0, 1]).tolist()
+    [[1.0, 0.0, 0.0, 31.0], [0.0, 1.0, 0.0, 47.0], [0.0, 0.0, 1.0, nan]]
+    """
+
+    def __init__(
+        self, columns: Sequence[Column], names: Sequence[str], how: Literal["onehot", "ordinal"]
+    ) -> None:
+        if how == "onehot":
+            _refuse_giant(columns, names)
+            self._parts = [column.onehot for column in columns]
+        else:
+            self._parts = [column.values.astype(np.float64)[:, None] for column in columns]
+
+    def matrix(self, features: Sequence[int]) -> NDArray[np.float64]:
+        """Some features side by side."""
+        return np.hstack([self._parts[i] for i in features])
+
+
+def _refuse_giant(columns: Sequence[Column], names: Sequence[str]) -> None:
+    widths = [column.categories or 1 for column in columns]
+    if 8 * len(columns[0].values) * sum(widths) > LARGEST:
+        widest = int(np.argmax(widths))
+        raise InputError(
+            f"one column for each category would take more than {LARGEST:,} bytes (column "
+            f"{names[widest]!r} alone has {widths[widest]:,} categories); drop or group it, or "
+            'use encode="ordinal"'
+        )
+
+
+RowNumbers = NDArray[np.intp]
+Shares = NDArray[np.float64]
+
+BY_LARGEST = frozenset({"DecisionTreeClassifier", "RandomForestClassifier", "ExtraTreesClassifier"})
+"""Classifiers of scikit-learn whose label is the first class of the largest probability."""
+BY_SCORE = frozenset({"HistGradientBoostingClassifier", "LogisticRegression"})
+"""Those whose label is the class of the largest score, of which probabilities are roundings."""
+
+
+class Source(Protocol):
+    """What a classifier sees of some features: anything that takes row numbers in brackets."""
+
+    def matrix(self, features: Sequence[int]) -> Any: ...
+
+
+def readable(
+    estimator: Any,
+    features: Features,
+    encode: Encoding = "auto",
+    *,
+    ask: Literal["predict_coded", "predict_with_proba_coded"] | None = None,
+) -> tuple[Source, Any]:
+    """The features as an estimator can read them, and the estimator made ready for them.
+
+    Parameters
+    ----------
+    estimator : scikit-learn classifier
+    features : Features
+    encode : {"auto", "onehot", "ordinal", "none"}
+        As in `SubsetScores`.
+    ask : str, optional
+        The method of the coded path that will be called; `None`: that path is not taken.
+    """
+    if encode == "auto" and ask is not None and fits_coded(estimator, ask):
+        return CodedColumns(estimator.code(features), features.rows), OnCoded(estimator)
+    takes_frames = handles_nominal(estimator) or hasattr(estimator, "fit_coded")
+    if encode == "none" or (encode == "auto" and takes_frames):
+        return FrameColumns(features.frame), estimator
+    how: Literal["onehot", "ordinal"] = "ordinal" if encode == "ordinal" else "onehot"
+    return EncodedColumns(features.columns, features.names, how), ready_for_missing(estimator)
+
+
+def fits_coded(estimator: Any, ask: str = "predict_coded") -> bool:
+    """Does an estimator have the methods of the coded path?"""
+    return all(hasattr(estimator, name) for name in ("code", "fit_coded", ask))
+
+
+def answers(model: Any, data: Any) -> tuple[NDArray[Any], Shares | None]:
+    """The labels and, where the model has any, the probabilities of some rows, asked for once.
+
+    How a label follows from probabilities is the model's own rule. Where that is not known, the
+    model is asked for both.
+    """
+    if isinstance(model, OnCoded):
+        return model.answers(data)
+    if not hasattr(model, "predict_proba"):
+        return model.predict(data), None
+    rule = _rule(model)
+    shares = model.predict_proba(data)
+    if rule not in BY_LARGEST | BY_SCORE:
+        return model.predict(data), shares
+    labels = np.asarray(model.classes_)[shares.argmax(axis=1)]
+    if rule in BY_SCORE:
+        # Scores that differ may round to equal probabilities: there the model decides.
+        tied = np.flatnonzero((shares == shares.max(axis=1, keepdims=True)).sum(axis=1) > 1)
+        if len(tied):
+            labels[tied] = model.predict(data[tied])
+    return labels, shares
+
+
+def _rule(model: Any) -> str:
+    """The class of scikit-learn that decides, at the end of pipelines within pipelines."""
+    while hasattr(model, "steps"):
+        model = model[-1]
+    kind = type(model)
+    return kind.__name__ if kind.__module__.startswith("sklearn.") else ""
+
+
+@dataclass(frozen=True, eq=False)
+class FrameColumns:
+    """Features as they are, in a polars frame."""
+
+    frame: pl.DataFrame
+
+    def matrix(self, features: Sequence[int]) -> pl.DataFrame:
+        return self.frame[:, list(features)]
+
+
+@dataclass(frozen=True, eq=False)
+class CodedColumns:
+    """A coded table, or some columns and rows of it, none of which is copied."""
+
+    coded: Any
+    height: int
+    columns: tuple[int, ...] = ()
+    rows: RowNumbers | None = None
+
+    def matrix(self, features: Sequence[int]) -> CodedColumns:
+        return CodedColumns(self.coded, self.height, tuple(features))
+
+    def __getitem__(self, rows: RowNumbers) -> CodedColumns:
+        return CodedColumns(self.coded, self.height, self.columns, rows)
+
+
+class OnCoded(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """An estimator fitted and asked through its coded path."""
+
+    def __init__(self, estimator: Any) -> None:
+        self.estimator = estimator
+
+    def fit(self, X: CodedColumns, y: NDArray[Any]) -> Self:
+        labels = np.full(X.height, y[0], y.dtype)  # those of other rows are not looked at
+        labels[X.rows] = y
+        self.fitted_ = clone(self.estimator)
+        self.fitted_.fit_coded(X.coded, labels, rows=X.rows, columns=X.columns)
+        self.classes_ = self.fitted_.classes_
+        return self
+
+    def predict(self, X: CodedColumns) -> NDArray[Any]:
+        labels: NDArray[Any] = self.fitted_.predict_coded(X.coded, rows=X.rows)
+        return labels
+
+    def answers(self, X: CodedColumns) -> tuple[NDArray[Any], Shares]:
+        """Labels and probabilities."""
+        found: tuple[NDArray[Any], Shares]
+        found = self.fitted_.predict_with_proba_coded(X.coded, rows=X.rows)
+        return found

@@ -26,8 +26,7 @@ from tamis.learn.bayes.classifier import log_shares
 from tamis.learn.bayes.model import ContributionCache, Units, check_walkable
 from tamis.learn.columns import Task
 from tamis.learn.cv import Folds
-from tamis.learn.models import one_thread
-from tamis.learn.readable import Encoding, Source, readable
+from tamis.learn.models import Encoding, Source, one_thread, readable
 from tamis.table import Table
 
 Key = tuple[int, ...]
@@ -77,7 +76,7 @@ class SubsetScores:
     encode : {"auto", "onehot", "ordinal", "none"}, default "auto"
         How a classifier sees nominal columns. `"auto"`: as they are, in a polars frame, where it
         declares that it handles them (its input tags `categorical`, `string` and `allow_nan`, or a
-        coded path as in `tamis.learn.readable`), else one-hot. `"none"`: always as
+        coded path as in `tamis.learn.models`), else one-hot. `"none"`: always as
         they are, for a pipeline that encodes them itself. Missing numbers become the median of the
         training rows unless the classifier accepts NaN.
     n_jobs : int, optional

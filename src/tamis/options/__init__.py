@@ -5,8 +5,7 @@
 ::
 
     reading     how a table is read, what counts it, what is printed
-    promises    what must hold for people who look alike, and in the population
-    release     what `tamis release` writes, searches and chooses; synthetic rows
+    release     what `tamis release` promises, writes, searches and chooses; synthetic rows
     steps       what the commands of single steps are asked
     commands    which command takes which, and where it lives
 

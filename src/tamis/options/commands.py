@@ -55,7 +55,7 @@ COMMANDS: Mapping[str, Command] = {
     "retain": Command("tamis.cli.rules:retain", (*RETAIN, *_TABLE)),
     "curve": Command("tamis.cli.rules:curve", (*CURVE, *_TABLE)),
     "doctor": Command("tamis.cli.doctor:doctor", COMMON),
-    "warm": Command("tamis.cli.warm:warm", COMMON),
+    "warm": Command("tamis.cli.doctor:warm", COMMON),
 }
 """The whole job first, then its single steps."""
 KINDS: Mapping[str, Command] = {

@@ -6,28 +6,25 @@ from dataclasses import replace
 from functools import partial
 
 from tamis.catalogue.formats import RULE_FORMATS
-from tamis.catalogue.methods import BREACH_SEARCHES, UTILITIES
-from tamis.catalogue.models import MODELS
+from tamis.catalogue.methods import BREACH_SEARCHES, MODELS, UTILITIES
 from tamis.option import Option
-from tamis.options.promises import (
+from tamis.options.reading import ENGINE, SECRET_SEED, SEED
+from tamis.options.release import (
     ATTACKER,
     BESIDE_K,
+    BOUNDS,
     DELTA_PRESENCE,
+    EPSILON,
+    LADDERS,
     LIMITS,
     MAX_SUPPRESSED,
     POPULATION,
     REGISTER,
-    K,
-)
-from tamis.options.reading import ENGINE, SECRET_SEED, SEED
-from tamis.options.release import (
-    BOUNDS,
-    EPSILON,
-    LADDERS,
     RULE_LIMIT,
     RULE_MEASURE,
     SPENDING,
     SYNTHESISING,
+    K,
 )
 
 _weights = partial(Option, "weights", metavar="NAME=N,...")

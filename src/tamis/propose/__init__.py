@@ -16,8 +16,7 @@ from tamis.binary.records import is_zero_one
 from tamis.catalogue.methods import BY_DEFAULT, METHODS
 from tamis.errors import CannotMeet, InputError, listed, plural
 from tamis.notebook import in_short
-from tamis.propose.names import form_name, name_once
-from tamis.propose.problem import Method, Problem
+from tamis.propose.problem import Method, Problem, form_name, name_once
 from tamis.release import Release
 
 

@@ -32,8 +32,7 @@ from tamis.evaluate.subset_bits import Columns, Parts, Question, SubsetBits
 from tamis.learn.boosting import shares, shares_given
 from tamis.learn.coded_table import CodedTable
 from tamis.people import People
-from tamis.propose.names import form_name, set_name
-from tamis.propose.problem import Method, Problem
+from tamis.propose.problem import Method, Problem, form_name, set_name
 from tamis.propose.rungs import Keeps, Rung, RungBits, coarsen_others, keeps_people, moves
 from tamis.propose.unaltered import CAUTIONS, in_order, searched_front
 from tamis.release import Coarsening, Recipe, Release, released

@@ -20,8 +20,7 @@ from tamis.learn.boosting import shares
 from tamis.learn.score_test import promised_bits
 from tamis.learn.subset_scores import SubsetScores
 from tamis.people import People
-from tamis.propose.names import set_name
-from tamis.propose.problem import Method, Problem
+from tamis.propose.problem import Method, Problem, set_name
 from tamis.release import Recipe, Release, released
 from tamis.risk.containment import absence_anonymity, containment_anonymity
 from tamis.risk.grouping import fewest_alike

@@ -39,7 +39,6 @@ from tamis.catalogue.formats import DESCRIPTIONS
 from tamis.catalogue.methods import RECORDED
 from tamis.errors import CannotMeet, InputError, listed
 from tamis.flow import Outcome
-from tamis.left_out import left_out_numbers
 from tamis.people import People
 from tamis.publication.dossier import dossier_of, render_dossier
 from tamis.publication.manifest import (
@@ -54,11 +53,11 @@ from tamis.publication.report import render, summarise
 from tamis.publication.streamed import verify_streamed, write_streamed
 from tamis.read.keys import refuse_left_identifiers
 from tamis.release import Release
+from tamis.release_counts import ExposureFacts, left_out_numbers
 from tamis.risk.attackers import in_release
 from tamis.statistical_file import texts_of
 from tamis.table import ColumnText, Dictionary, Table
 from tamis.table_file import FEATURE, ROW, classes_of, read_release, write_release
-from tamis.unique_counts import ExposureFacts
 from tamis.verification.checks import measure
 from tamis.verification.claims import not_promised, not_promised_of_drawn
 from tamis.verification.descriptions import describe

@@ -16,11 +16,10 @@ from markupsafe import Markup
 from tamis.analyse import Analysis
 from tamis.analyse.attack_shares import RiskTest
 from tamis.analyse.column_fates import KEPT_FATES
-from tamis.catalogue.presets import EVERY, Preset
-from tamis.figures import percent
+from tamis.catalogue.measures import EVERY, Preset
+from tamis.figures import ROUNDING, percent
 from tamis.publication.page import csp_hash, legible, template_text, templates
-from tamis.rounding import ROUNDING
-from tamis.unique_counts import ExposureFacts
+from tamis.release_counts import ExposureFacts
 
 DISCLAIMER = (
     "This dossier reports measurements. It does not claim that the release, or anybody who makes, "

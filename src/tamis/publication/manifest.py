@@ -21,7 +21,7 @@ import polars as pl
 
 from tamis import __version__
 from tamis.analyse import Analysis
-from tamis.analyse.guessed_columns import CloseLookFacts
+from tamis.analyse.examination import CloseLookFacts
 from tamis.analyse.records import as_plain, as_supported, in_hundredths
 from tamis.catalogue.measures import MEASURES
 from tamis.coarsen.ladder import NOTHING, Ladder, described_level
@@ -29,9 +29,9 @@ from tamis.coarsen.value_groups import plain_text
 from tamis.evaluate.figure import Figure
 from tamis.evaluate.scorecard import Row
 from tamis.formulas import safe_names
-from tamis.left_out import stated_left_out
 from tamis.people import People, PeopleLike
 from tamis.release import Coarsening, Release
+from tamis.release_counts import stated_left_out
 from tamis.table import ColumnText, Dictionary, TargetBins, bare, kind_of
 from tamis.table_file import WRITTEN, classes_of
 from tamis.verification.labels import READ_BINS, stated_form

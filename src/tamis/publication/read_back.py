@@ -15,7 +15,7 @@ from tamis.errors import CannotMeet, InputError, plural
 from tamis.publication.bundle import read_recipe
 from tamis.publication.manifest import stated_coarsening
 from tamis.release import Coarsening
-from tamis.rules.coarse import ValueLabels
+from tamis.rules.count import ValueLabels
 from tamis.table import Table, bare
 from tamis.verification.layout import NAME, RELEASE, SCHEMA, read_json
 from tamis.verification.people import read_names

@@ -17,17 +17,18 @@ from tamis.analyse import Analysis
 from tamis.analyse.attack_shares import AttackerRate
 from tamis.analyse.column_fates import KEPT_FATES, ColumnFate, ColumnShares, with_values
 from tamis.analyse.crowds import ClassBin
-from tamis.analyse.guessed_columns import GroupFacts
+from tamis.analyse.examination import GroupFacts
 from tamis.analyse.kept_told import WaveFacts
-from tamis.analyse.records import Audience, as_plain
-from tamis.analyse.written import (
+from tamis.analyse.records import (
+    Audience,
     BudgetFacts,
     PromiseFacts,
     RecipeFacts,
     Setting,
     ThreatFacts,
+    as_plain,
 )
-from tamis.catalogue.choices import CHOICES
+from tamis.catalogue.measures import CHOICES
 from tamis.errors import InputError, listed, plural
 from tamis.flow import Outcome
 from tamis.publication.manifest import versions

@@ -12,8 +12,7 @@ from tamis.analyse.attack_shares import AttackerRate, AttackShare, Reached
 from tamis.analyse.candidates import CandidateFacts
 from tamis.analyse.column_fates import KEPT_FATES, ColumnFate
 from tamis.analyse.crowds import ClassBin
-from tamis.analyse.guessed_columns import CloseLookFacts, GroupFacts, GuessedFacts
-from tamis.analyse.usefulness import RuleDamage, Rules
+from tamis.analyse.examination import CloseLookFacts, GroupFacts, GuessedFacts, RuleDamage, Rules
 from tamis.charts import Scale, around
 from tamis.errors import plural
 from tamis.evaluate.figure import Figure

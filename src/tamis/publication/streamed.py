@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from tamis.all_rows import AllRows, written_columns
-from tamis.coarsen.behind_engine import CoarseColumn, plain_kind
+from tamis.coarsen.coarsener import CoarseColumn, plain_kind
 from tamis.errors import InputError
 from tamis.flow import Outcome
 from tamis.publication.manifest import Bound, ReleaseFile, WrittenRelease, stated_of, with_bounds

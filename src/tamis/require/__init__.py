@@ -10,10 +10,8 @@ from typing import Any
 from tamis.errors import InputError, did_you_mean, listed
 from tamis.option import Option
 from tamis.require.base import Requirement, Requirements
-from tamis.require.diversity import Closeness, Diversity
-from tamis.require.k import AverageRisk, KAnonymity, MaxRisk
-from tamis.require.likeness import AlphaShare, BetaLikeness, DeltaDisclosure
-from tamis.require.rows import KnownRows
+from tamis.require.diversity import AlphaShare, BetaLikeness, Closeness, DeltaDisclosure, Diversity
+from tamis.require.k import AverageRisk, KAnonymity, KnownRows, MaxRisk
 
 OF_GROUPS: tuple[type[Requirement], ...] = (
     KAnonymity,

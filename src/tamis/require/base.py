@@ -3,7 +3,7 @@
 A requirement is asked of *groups* of people who are alike in what an attacker may know. What was
 counted of them is a `ClassCounts`, whoever counted: memory, a lattice of coarser forms, an engine.
 From it a requirement says what each group reaches (`figures`) and what all reach (`reached`), and
-by the one rounding of `tamis.rounding` whether that is enough. Searches, scorecard, manifest, pages
+by the one rounding of `tamis.figures` whether that is enough. Searches, scorecard, manifest, pages
 and command line ask the object, so that a new requirement is a class and little else.
 
 Nothing heavy is imported here: ``--help`` lists the options of every requirement.
@@ -16,8 +16,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
+from tamis.figures import exceeds, falls_short, reaches
 from tamis.option import Option
-from tamis.rounding import exceeds, falls_short, reaches
 from tamis.stated import sentence
 
 if TYPE_CHECKING:

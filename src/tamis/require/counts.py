@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from tamis.arrays import Floats, Integers
 from tamis.errors import InputError
-from tamis.rounding import exceeds
+from tamis.figures import exceeds
 
 Distance = Literal["equal", "ordered"]
 BetaKind = Literal["basic", "enhanced"]

@@ -1,19 +1,27 @@
-"""k-anonymity and the largest risk: how many people must be alike."""
+"""How many people must be alike: k-anonymity, by containment, of several known rows, as a risk.
+
+An attacker who knows up to m rows of a person knows a multiset of at most m combinations of what
+attackers may know. A person *holds* a multiset who has each combination in at least so many rows.
+With m = 1 these are the people alike of k-anonymity. What somebody knows more leaves fewer people,
+so of each person only the largest multisets count: of m rows, or of all where there are fewer.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, comb
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from tamis.errors import InputError, plural
+from tamis.figures import ROUNDING
 from tamis.option import Asked, Option
 from tamis.require.base import Requirement, Side, Unit, promised
-from tamis.rounding import ROUNDING
+from tamis.stated import MOST_ABSENCES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tamis.arrays import Bools, Floats
+    from tamis.arrays import Bools, Floats, Integers
     from tamis.require.counts import ClassCounts
 
 
@@ -178,3 +186,144 @@ class AverageRisk(Requirement):
             f"an average risk of {self.max_average_risk:g} at most is asked for, but it is "
             f"{figure:.4g}"
         )
+
+
+_HOLDERS = {
+    "people": "people who have whatever a person has",
+    "rows": "rows that have whatever a row has",
+}
+"""Among whom a row hides by containment."""
+
+
+ABSENCES = promised(
+    "known_absences",
+    "In 0/1 columns: things a person lacks that an attacker may know too.",
+    "count",
+    default=0,
+    least=0,
+    most=MOST_ABSENCES,
+    because="since more take too long to count, and k-anonymity covers them all",
+    rare=True,
+    old=("absences",),
+    dest="absences",
+    asked=Asked(
+        "Things a person is known to lack",
+        "For yes/no facts: others may know not only what a person has, but also that they do not "
+        "have this many things.",
+        "Of yes/no facts, others may also know {} that a person does not have.",
+        "Of yes/no facts, others know what a person has, not what they lack.",
+        "none",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class ContainmentAnonymity(KAnonymity):
+    """Whatever anybody has, k people have; and lack what an attacker may know to be lacking.
+
+    Parameters
+    ----------
+    absences : int
+        How many things that a person lacks an attacker may know too.
+    """
+
+    absences: int = 0
+
+    key: ClassVar[str] = "containment_anonymity"
+    options: ClassVar[tuple[Option, ...]] = (*KAnonymity.options, ABSENCES)
+
+    def reached(self, counts: ClassCounts) -> float:
+        return counts.holders(self.absences, self.k)
+
+    def stated(self) -> dict[str, Any]:
+        absences = {"absences": self.absences} if self.absences else {}
+        return {"at_least": self.k, **absences}
+
+    def who_is_alike(self, unit: Unit) -> str:
+        lacking = f" and lack up to {plural(self.absences, 'thing')} that are known"
+        return _HOLDERS[unit] + (lacking if self.absences else "")
+
+
+MOST_SETS = 5_000_000
+"""The most sets of rows to count, once for each release that is compared: a second, 400 MB."""
+KNOWN_ROWS = promised(
+    "known_rows",
+    "How many rows of a person an attacker may know.",
+    "count",
+    least=1,
+    most=20,
+    rare=True,
+)
+
+
+@dataclass(frozen=True)
+class KnownRows(Requirement):
+    """Whoever knows up to so many rows of a person is left with k people.
+
+    It is not a property of one group of rows alike: a person's rows are in several.
+    """
+
+    known_rows: int = 1
+    k: int = 5
+
+    key: ClassVar[str] = "known_rows"
+    of_risk: ClassVar[bool] = True
+    by_group: ClassVar[bool] = False
+    options: ClassVar[tuple[Option, ...]] = (KNOWN_ROWS, K)
+
+    @property
+    def side(self) -> Side:
+        return "at_least"
+
+    @property
+    def bound(self) -> float:
+        return float(self.k)
+
+    @property
+    def fewest_people(self) -> int:
+        return self.k
+
+    def reached(self, counts: ClassCounts) -> float:
+        return counts.holders_of_rows(self.known_rows)
+
+    def on_sample(self, share: float) -> Mapping[str, Any]:
+        return {"known_rows": self.known_rows}
+
+    def stated(self) -> dict[str, Any]:
+        return {"at_least": self.k, "rows": self.known_rows}
+
+    def lacking(self, figure: float) -> str:
+        return (
+            f"k = {self.k} is asked for whoever knows {plural(self.known_rows, 'row')} of a "
+            f"person, but some are left with {figure:g}"
+        )
+
+
+def sets_of_rows(people: Integers, most: int) -> int:
+    """How many sets of so many rows, or of all where there are fewer, people have.
+
+    >>> import numpy as np
+    >>> sets_of_rows(np.array([0, 0, 0, 1]), 2)
+    4
+    """
+    import numpy as np  # here, since `--help` takes the option alone
+
+    rows, each = np.unique(np.unique(people, return_counts=True)[1], return_counts=True)
+    return sum(n * comb(r, min(r, most)) for r, n in zip(rows.tolist(), each.tolist()))
+
+
+def check_known_rows(people: Integers, most: int) -> None:
+    """Refuse to count more sets of rows than could be counted for each release.
+
+    `people` has the person of each row.
+    """
+    sets = sets_of_rows(people, most)
+    if sets <= MOST_SETS:
+        return
+    fits = [m for m in range(1, most) if sets_of_rows(people, m) <= MOST_SETS]
+    fewer = f"pass --known-rows {fits[-1]} or less, or " if fits else ""
+    raise InputError(
+        f"--known-rows {most} counts who shares each set of {most} rows of a person, and there are "
+        f"{sets:,} such sets; at most {MOST_SETS:,} are counted, since it is done for every "
+        f"release that is compared; {fewer}put the rows of each person together with --per-person"
+    )

@@ -15,7 +15,7 @@ from tamis.errors import InputError, plural
 from tamis.notebook import html_table, in_short
 from tamis.people import People
 from tamis.require.counts import Spread
-from tamis.require.rows import MOST_SETS, sets_of_rows
+from tamis.require.k import MOST_SETS, sets_of_rows
 from tamis.risk.anonymity import THRESHOLD, Reidentification, matched, matched_by_sizes
 from tamis.risk.behind_engine import spreads
 from tamis.risk.diversity import LDiversity, Likeness, measure_secrets, spread

@@ -7,10 +7,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from tamis.errors import plural
+from tamis.figures import exceeds, falls_short
 from tamis.require.base import Requirement, Requirements, Side
 from tamis.risk.diversity import count_groups
 from tamis.risk.grouping import Scope
-from tamis.rounding import exceeds, falls_short
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ import polars as pl
 from tamis.arrays import Integers
 from tamis.coding import Coded, dense
 from tamis.errors import InputError, listed_as
+from tamis.figures import exceeds, falls_short
 from tamis.people import People
 from tamis.risk.grouping import Scope, as_table, grouped, scope, sizes_of
-from tamis.rounding import exceeds, falls_short
 from tamis.table import Table, only
 
 

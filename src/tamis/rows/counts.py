@@ -23,9 +23,9 @@ import numpy as np
 import polars as pl
 
 from tamis.errors import CannotMeet, listed
+from tamis.release_counts import Counts, ExposureFacts, shown_counts
 from tamis.rows.engines import BATCH, Engine, Frame
 from tamis.table import Unit
-from tamis.unique_counts import Counts, ExposureFacts, shown_counts
 
 ROWS, SIZE = "n", "size"
 """The column with the rows of a cell, and the one with the size of its class."""

@@ -5,8 +5,8 @@
     text, JSON, a tree, a table  ->  RuleSet  ->  counts, rules x labels, of any table
 
 `grammar` reads and writes text, `rule` also JSON, `imported` reads what other tools print; `tree`
-extracts rules from fitted trees, or from a table by fitting one; `bind`, `pack` and `count` count
-rows with packed bits.
+extracts rules from fitted trees, or from a table by fitting one; `pack` and `count` count rows
+with packed bits.
 """
 
 from tamis.rules.rule import Between, Condition, OneOf, Rule

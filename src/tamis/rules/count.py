@@ -4,14 +4,18 @@ Each condition is a row of bits, one bit per row of a chunk, and a rule the AND 
 With few labels the rows stay in order, and the bits of a rule are counted under a mask per label.
 With many, they are laid out label by label, each label starting a new word of 64 bits, so that one
 count of bits gives all labels of a rule.
+
+Asked of a column that was released in a coarser form, a condition on values becomes one on groups:
+a group meets it if every value in it does. Of `age <= 43` the groups `[30, 40)` and below remain;
+nobody in `[40, 50)` is known to meet it, nor to meet `age > 43`.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -19,10 +23,9 @@ from numpy.typing import NDArray
 
 from tamis.errors import CannotMeet, InputError, TamisWarning, listed, plural
 from tamis.notebook import by_fields
-from tamis.rules.bind import Holds, holds, known_value, refuse_unfit, texts
-from tamis.rules.pack import Bits, Block, PackedColumn, Places, first_only
-from tamis.rules.rule import Condition
-from tamis.rules.ruleset import RuleSet
+from tamis.rules.pack import Bits, Block, PackedColumn, Places, first_only, matching
+from tamis.rules.rule import Condition, OneOf, Rule
+from tamis.rules.ruleset import Holds, RuleSet, holds, known_value, refuse_unfit, texts
 from tamis.table import bare
 
 Matrix = NDArray[np.int64]
@@ -356,3 +359,80 @@ def _strong(
     right = np.where(at >= 0, counts.by_label[np.arange(len(rules)), at], 0)
     enough = counts.support >= support * counts.rows
     return enough & (right >= confidence * counts.support) & (counts.support > 0)
+
+
+class ValueLabels(NamedTuple):
+    """The values of a column, and the label of the group that each is in."""
+
+    values: pl.Series
+    labels: pl.Series
+
+
+def coarse_rules(rules: RuleSet, groups: Mapping[str, ValueLabels]) -> RuleSet:
+    """The same rules, as they can be asked of columns in a coarser form.
+
+    Parameters
+    ----------
+    rules : RuleSet
+        About the values of the original.
+    groups : mapping of column to ValueLabels
+        For each coarser column its distinct values and their labels.
+
+    Returns
+    -------
+    RuleSet
+        With as many rules in the same order, of the same names.
+
+    Examples
+    --------
+    >>> ages = ValueLabels(pl.Series([35, 39, 41, 47]), pl.Series(["30s", "30s", "40s", "40s"]))
+    >>> print(coarse_rules(RuleSet.parse("age <= 43 -> ill=no"), {"age": ages}).to_text())
+    r1: age = 30s -> ill=no
+    """
+    if not groups:
+        return rules
+    of_column = {column: _Groups(*each) for column, each in groups.items()}
+
+    def coarse(condition: Condition) -> Condition:
+        known = of_column.get(condition.column)
+        return condition if known is None else known.meeting(condition)
+
+    found = [
+        Rule(map(coarse, rule.conditions), rule.label, rule.distribution, name)
+        for name, rule in zip(rules.ids, rules)
+    ]
+    return RuleSet(found, target=rules.target)
+
+
+class _Groups:
+    """The groups of one column, and which of them meet conditions."""
+
+    def __init__(self, values: pl.Series, labels: pl.Series) -> None:
+        present = bare(labels).is_not_null()
+        self.values = bare(values).filter(present)
+        self.labels, self.group = np.unique(
+            bare(labels).filter(present).to_numpy().astype(np.str_), return_inverse=True
+        )
+        # Of numbers one that no column holds.
+        numbers = labels.dtype.is_numeric()
+        self.no_label = "inf" if numbers else _no_label(self.labels.tolist())
+        self.found: dict[Condition, OneOf] = {}
+
+    def meeting(self, condition: Condition) -> OneOf:
+        """The labels of the groups whose every value meets a condition."""
+        if condition not in self.found:
+            others = np.bincount(
+                self.group, weights=~matching(condition, self.values), minlength=len(self.labels)
+            )
+            labels = self.labels[others == 0].tolist()
+            every = labels or [self.no_label]
+            self.found[condition] = OneOf(condition.column, tuple(every))
+        return self.found[condition]
+
+
+def _no_label(labels: list[str]) -> str:
+    """A text that is not a label, for a condition that nobody is known to meet."""
+    text = "none"
+    while text in labels:
+        text = f"({text})"
+    return text

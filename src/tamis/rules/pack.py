@@ -18,8 +18,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tamis.coding import as_floats, positions
-from tamis.rules.bind import Holds, holds, known_value, texts
 from tamis.rules.rule import Between, Condition, OneOf
+from tamis.rules.ruleset import Holds, holds, known_value, texts
 from tamis.table import bare
 
 Bits = NDArray[np.uint64]

@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 
 from tamis.coding import as_floats
 from tamis.errors import InputError, listed, listed_as, plural
-from tamis.rules.bind import holds, texts, value_text
 from tamis.rules.rule import Between, Condition, OneOf, Rule, merged
-from tamis.rules.ruleset import RuleSet
+from tamis.rules.ruleset import RuleSet, holds, texts, value_text
 from tamis.table import Table, bare
 
 

@@ -20,7 +20,7 @@ from starlette.responses import (
 
 from tamis.catalogue.formats import FORMATS, SPARSE
 from tamis.errors import InputError
-from tamis.options.promises import ATTACKER
+from tamis.options.release import ATTACKER
 from tamis.serve.access import FORM, PostedForm, file_name, read_form, receive_file, same
 from tamis.serve.app_state import AppState
 from tamis.serve.fields import FIELDS, as_typed, check_together, shown_levels, typed_ladder

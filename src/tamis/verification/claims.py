@@ -15,10 +15,9 @@ from typing import Any
 from tamis.catalogue.methods import RECORDED
 from tamis.errors import others, plural
 from tamis.figures import ONE, count_words
-from tamis.left_out import public_words
+from tamis.release_counts import Alike, Crowd, ExposureFacts, public_words
 from tamis.stated import measured_words, sentence
 from tamis.table import Unit
-from tamis.unique_counts import Alike, Crowd, ExposureFacts
 from tamis.verification.checks import target_column
 from tamis.verification.people import uncounted
 

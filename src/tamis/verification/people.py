@@ -28,9 +28,9 @@ from numpy.typing import NDArray
 from tamis.errors import CannotMeet
 from tamis.figures import count_words
 from tamis.files import open_plain_file
-from tamis.left_out import PERCENT, rounded_up
 from tamis.people import People
 from tamis.release import Release
+from tamis.release_counts import PERCENT, rounded_up
 from tamis.table import Table, content_order, number_people, sort_by_content
 from tamis.verification.checks import measure
 from tamis.verification.layout import (

@@ -17,8 +17,8 @@ import polars as pl
 
 from tamis.arrays import Ints
 from tamis.errors import CannotMeet, InputError, listed_as
+from tamis.figures import ROUNDING, exceeds, falls_short
 from tamis.people import People, PeopleLike
-from tamis.rounding import ROUNDING, exceeds, falls_short
 from tamis.stated import sentence
 from tamis.table import Table, bare, kind_of
 from tamis.table_file import MOMENT

@@ -20,8 +20,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tamis.errors import CannotMeet, plural
+from tamis.figures import ROUNDING
 from tamis.people import People, PeopleLike
-from tamis.rounding import ROUNDING
 from tamis.stated import (
     OF_GROUPS_STATED,
     STATED,

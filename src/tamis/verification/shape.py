@@ -17,8 +17,7 @@ from typing import Any
 
 from tamis.catalogue.formats import DESCRIPTIONS
 from tamis.catalogue.measures import MEASURES
-from tamis.catalogue.methods import RECORDED
-from tamis.catalogue.models import MODELS
+from tamis.catalogue.methods import MODELS, RECORDED
 from tamis.errors import listed
 from tamis.stated import MOST_ABSENCES, OF_GROUPS_STATED, STATED
 from tamis.table_file import WRITTEN

@@ -15,8 +15,8 @@ import polars as pl
 
 from tamis.catalogue.methods import RECORDED
 from tamis.errors import CannotMeet, InputError, listed, plural
+from tamis.figures import ROUNDING
 from tamis.notebook import in_short
-from tamis.rounding import ROUNDING
 from tamis.rows import EngineName, EngineOptions, chosen_engine, other_engine, running
 from tamis.rows.memory_only import unverified_by_engines
 from tamis.stated import sentence

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tamis.catalogue.choices import VALUE
+from tamis.catalogue.measures import VALUE
 from tamis.cli.terminal import console, decimals, escape, print_json
 from tamis.errors import plural
 from tamis.figures import percent
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tamis.decide import Decision
     from tamis.evaluate.scorecard import Row
     from tamis.flow import Outcome
-    from tamis.unique_counts import ExposureFacts
+    from tamis.release_counts import ExposureFacts
 
 HALF_A_STEP = 0.0005
 """Figures are shown in tenths of a percent: less than half of one is no difference."""
@@ -100,7 +100,7 @@ def print_front(outcome: Outcome) -> None:
     """The releases that no other beats in both kept and told, as a table."""
     from rich.table import Table as Lines
 
-    from tamis.propose.names import differences
+    from tamis.propose.problem import differences
 
     lines = Lines("keeps", "tells", "name", "what differs", title="What could be released")
     front = outcome.decision.front
@@ -139,7 +139,7 @@ def words(outcome: Outcome, analysis: Analysis) -> list[str]:
 
     And which limit is missed after all: all figures come from rows that were not used to choose.
     """
-    from tamis.analyse.usefulness import judged
+    from tamis.analyse.examination import judged
 
     chosen, card = outcome.decision.chosen, outcome.decision.scorecard
     names = chosen.release.features

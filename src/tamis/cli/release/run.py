@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from tamis.dp.ledger import Spending
     from tamis.evaluate.rule_measure import RuleMeasure
     from tamis.flow import Outcome, Settings
-    from tamis.propose.large_records import ComparedRecords
+    from tamis.propose.containment import ComparedRecords
     from tamis.rows import EngineOptions
     from tamis.rows.engines import Engine
     from tamis.rows.large_table import LargeTable
@@ -136,7 +136,7 @@ class Request:
 
     def _compared(self, engine: Engine, rows: int) -> ComparedRecords:
         """The columns of a long table that are compared, found behind the engine."""
-        from tamis.propose.large_records import compared_records
+        from tamis.propose.containment import compared_records
 
         source, settings = self.source, self.settings
         found = compared_records(
@@ -276,7 +276,7 @@ def make(
     """Consider, analyse and publish, saying what is being done."""
     from tamis.analyse import analyse
     from tamis.flow import consider
-    from tamis.propose.large_records import ComparedRecords
+    from tamis.propose.containment import ComparedRecords
     from tamis.publication.bundle import publish
 
     handed = _handed(table, origin.get("beside", ()), binary)

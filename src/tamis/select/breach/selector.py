@@ -19,7 +19,7 @@ from tamis.errors import CannotMeet, InputError, TamisWarning
 from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.columns import Task
 from tamis.learn.cv import Folds, fold_p_value
-from tamis.learn.readable import Encoding
+from tamis.learn.models import Encoding
 from tamis.learn.subset_scores import SubsetScores
 from tamis.learn.weka_folds import WEKA_SEED, WekaFolds
 from tamis.rank.evaluation import WEIGHTS, Evaluation, Weights, evaluation, read_weights
