@@ -290,7 +290,7 @@ SWAP = MethodRecord(
     stated={"within": "number", "columns": "columns"},
     became="Values were swapped with others of nearly the same rank.",
     caveat=_UNTRUE,
-    perturber="rank_swap:RankSwap",
+    perturber="microaggregation:RankSwap",
 )
 PRAM = MethodRecord(
     "pram",
