@@ -16,7 +16,7 @@ from urllib.parse import quote
 from tamis.catalogue.formats import DESCRIPTIONS
 from tamis.catalogue.measures import MEASURES
 from tamis.catalogue.methods import RECORDED
-from tamis.left_out import public_words
+from tamis.release_counts import public_words
 from tamis.table_file import FEATURE, ROW
 from tamis.verification.checks import target_column
 from tamis.verification.claims import budget_claim, exposure_words
