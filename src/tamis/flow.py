@@ -205,6 +205,8 @@ def consider(
     if isinstance(table, BinaryTable):
         table, records = _compared(table, settings, progress)
     _check(table, records, settings, handed)
+    if settings.link is not None:
+        table = _linked(table, records, settings, handed, population)
     held: dict[str, Copy] = {}
     if settings.epsilon is not None:
         handed = None  # synthetic rows are nobody's, so that there is nothing to match
@@ -291,6 +293,41 @@ def _check(
         check_known_rows(table.people.codes, most)
     for secret in table.secrets:
         _check_distance(table, secret, settings)
+
+
+def _linked(
+    table: Table,
+    records: BinaryTable | None,
+    settings: Settings,
+    handed: EarlierReleases | None,
+    population: InPopulation | None,
+) -> Table:
+    """The table, of which rows of a person are released together."""
+    link, there = settings.link, {*table.frame.columns, *table.roles.dropped}
+    if not isinstance(link, str) or not link.strip() or link in there:
+        wrong = "is in the table" if link in there else "is no name"
+        raise InputError(
+            f"--link names a column to add, got {link!r}, which {wrong}; who a person is, is said "
+            "with --person COL"
+        )
+    if records is not None or settings.format in ("long", "svm"):
+        raise InputError(
+            "--link adds a column of numbers, which sparse records have no place for; choose "
+            "--output-format csv or parquet, or leave it out"
+        )
+    if table.people.each_row:
+        raise InputError(
+            "--link says which rows are of one person, and each row is a person here; say who a "
+            "person is with --person COL, or leave it out"
+        )
+    each = {"--earlier": handed, "--population or --sampling": population}
+    for option, given in (each | {"--known-absences": settings.absences}).items():
+        if given:
+            raise InputError(
+                f"{option} counts single rows of people, and --link releases them together; give "
+                "one of them"
+            )
+    return table.with_roles(link=link)
 
 
 def _check_distance(table: Table, secret: str, settings: Settings) -> None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
@@ -48,6 +48,8 @@ class People:
     rows: int
     groups: Codes | None = field(default=None, repr=False)
     """The numbers, as scikit-learn takes groups: `None` where each row is a person."""
+    together: bool = False
+    """Whether a release says which rows are of one person: who finds one row finds all of them."""
 
     @classmethod
     def of_rows(cls, rows: int) -> People:
@@ -84,6 +86,10 @@ class People:
                 "people has missing or mixed values; name a person for every row"
             ) from None
 
+    def linked(self) -> People:
+        """The same, where a release says which rows are of one person."""
+        return replace(self, together=True)
+
     @property
     def each_row(self) -> bool:
         """Whether each row is a person: rows need not be looked at to count people."""
@@ -114,7 +120,7 @@ class People:
         """The people of some rows, by a mask, a slice or the numbers of rows."""
         if self.groups is not None:
             taken = self.groups[rows]
-            return People(len(taken), taken)
+            return People(len(taken), taken, self.together)
         if isinstance(rows, slice):
             return People.of_rows(len(range(*rows.indices(self.rows))))
         which = np.asarray(rows)
@@ -124,7 +130,11 @@ class People:
         """The same people without gaps in their numbers."""
         if self.groups is None:
             return self
-        return People.of(np.unique(self.groups, return_inverse=True)[1])
+        return self.with_numbers(np.unique(self.groups, return_inverse=True)[1])
+
+    def with_numbers(self, numbers: Any) -> People:
+        """The same people under other numbers, from 0 without gaps."""
+        return replace(People.of(numbers), together=self.together)
 
     def and_others(self, others: People) -> People:
         """These people and after them others, of whom nobody is one of these.

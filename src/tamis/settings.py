@@ -115,6 +115,7 @@ class OutputSettings(_Checked):
     take: str | None = None
     format: Format = "csv"
     describe: tuple[str, ...] = ()
+    link: str | None = None
 
 
 @dataclass(frozen=True)
@@ -230,12 +231,16 @@ class Settings(
         and `long` for more than 200 such columns.
     describe : sequence of {"croissant", "datapackage", "card"}
         How the release describes itself to catalogues and tools, from its manifest alone.
+    link : str, optional
+        The name of a column to add, by whose numbers, drawn for this release, the rows of a person
+        belong together. Everything is then counted for whoever sees them together: people are alike
+        if all of their rows are.
     seed : int
         For every random draw of searches, hold-outs and measures; nothing is hidden by it.
     secret : str, optional
         Of 32 hexadecimal digits or more: what values are altered by, where a method does that.
-        `None`: one is drawn. It is kept with the release, to make the same one again, and never
-        published: it undoes what was altered.
+        The numbers of `link` are, too. `None`: one is drawn. It is kept with the release, to make
+        the same one again, and never published: it undoes what was altered.
     """
 
     max_suppressed: float = _USUAL["max_suppressed"]
@@ -311,6 +316,11 @@ class Settings(
             raise InputError(
                 "max_suppressed leaves out real people, and synthetic rows describe nobody; "
                 "give either max_suppressed or epsilon"
+            )
+        if self.link is not None:
+            raise InputError(
+                "link says which rows are of one person, and synthetic rows describe nobody; give "
+                "either link or epsilon"
             )
         if self.threats:
             raise InputError(
@@ -401,8 +411,9 @@ class Settings(
         return least / max([1.0, *weights.values()])
 
     def with_secret(self) -> Settings:
-        """The same; where a method alters values and there is no secret, with one drawn."""
-        if self.secret is not None or not any(METHODS[name].alters for name in self.proposing):
+        """The same; where something is drawn in secret and there is none, with one drawn."""
+        drawing = self.link is not None or any(METHODS[name].alters for name in self.proposing)
+        if self.secret is not None or not drawing:
             return self
         return replace(self, secret=token_hex(SECRET_BITS // 8))
 

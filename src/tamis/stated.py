@@ -66,6 +66,8 @@ def sentence(entry: Entry) -> str:
     'Against boss, who may know job: Everybody shares what ... with at least 2 others.'
     """
     words = STATED[entry["key"]].claim(entry)
+    if entry.get("linked") and entry["columns"]:
+        words += f" {_TOGETHER}"
     if "attacker" not in entry:
         return words
     knows = f", who may know {', '.join(entry['columns'])}" if entry["columns"] else ""
@@ -105,6 +107,11 @@ def short_of_asked(entry: Entry, value: float) -> bool:
     if entry.get("kind") == "recursive":
         return bool(reaches(value, entry["c"]))
     return bool(falls_short(value, entry["at_least"]))
+
+
+_TOGETHER = (
+    "The file says which rows are of one person, so people are alike here if all of their rows are."
+)
 
 
 # How many are alike.

@@ -78,6 +78,9 @@ class Roles:
     exact_identifiers : bool
         Whether identifiers that differ only in capital letters, blanks or Unicode forms are
         different people; by default they are one, which is the cautious way to count.
+    link : str, optional
+        The column of a release by whose numbers it says which rows are of one person; people are
+        then counted by all of their rows, see `tamis.risk.grouping.seen_together`.
 
     Examples
     --------
@@ -96,6 +99,7 @@ class Roles:
     exact_identifiers: bool = False
     weight: str | None = None
     also_sensitive: tuple[str, ...] = ()
+    link: str | None = None
 
     def __post_init__(self) -> None:
         self._split_sensitive()
@@ -280,7 +284,8 @@ class Table:
         """
         if not self._person_codes:
             return People.of_rows(self.rows)
-        return People.of(join_codes(self._person_codes.values()))
+        people = People.of(join_codes(self._person_codes.values()))
+        return people if self.roles.link is None else people.linked()
 
     @property
     def person_columns(self) -> tuple[str, ...]:
@@ -527,7 +532,7 @@ def number_people(rows: pl.DataFrame, people: People, *ties: NDArray[np.int64]) 
     sorted_people = lists.sort("content", "whose")["whose"].to_numpy()
     numbers = np.empty(people.radix, dtype=np.int64)
     numbers[sorted_people] = np.arange(len(sorted_people))
-    return People.of(numbers[people.codes])
+    return people.with_numbers(numbers[people.codes])
 
 
 def _one_form(column: pl.Series, texts: bool) -> pl.Series:

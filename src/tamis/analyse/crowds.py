@@ -144,7 +144,7 @@ def same_sensitive(outcome: Outcome) -> Alike | None:
     if release.is_drawn or table.sensitive is None or table.sensitive == table.target:
         return None
     secrets = release.cells(table.frame.get_column(table.sensitive))
-    found = _alike(_known(release), secrets, release.people)
+    found = _alike(_known(release, release.people), secrets, release.people)
     return shown_alike(found, shown_from(outcome.least_k))
 
 
@@ -154,7 +154,8 @@ def class_sizes_of(outcome: Outcome) -> tuple[Ints, Ints, Ints]:
     Before and after by what attackers are assumed to know, by containment where that is promised.
     """
     release, table = outcome.release, outcome.table
-    known, whole = _known(release), _whole(release)
+    whose = release.people
+    known, whole = _known(release, whose), _whole(release, whose)
     before = table.people.least(_before(outcome, known.contained))
     people = release.people
     after, everything = (people.least(crowds.sizes(people)) for crowds in (known, whole))
@@ -165,7 +166,8 @@ def _before(outcome: Outcome, contained: bool) -> Ints:
     """For each row of the original the size of its crowd; 0/1 records may be sparse."""
     table = outcome.table
     if not contained:
-        return _Crowds(table.frame, list(table.quasi), contained=False).sizes(table.people)
+        quasi, people = list(table.quasi), table.people
+        return _Crowds(table.frame, quasi, contained=False, people=people).sizes(people)
     if outcome.records is not None:
         return entity_anonymity(outcome.records.matrix, people=table.people)
     records = as_records(table, outcome.binary, outcome.settings.k)
@@ -179,13 +181,15 @@ class _Crowds:
     frame: pl.DataFrame
     columns: list[str]
     contained: bool
+    people: People | None = None
+    """Whose rows they are, where that may be seen of them."""
 
     @cached_property
     def kinds(self) -> Ints:
-        """The same number for identical rows."""
+        """The same number for identical rows, of people all whose rows are."""
         if not self.columns:
             return np.zeros(self.frame.height, dtype=np.int64)
-        return _codes([self.frame.get_column(name) for name in self.columns])
+        return _codes([self.frame.get_column(name) for name in self.columns], self.people)
 
     def sizes(self, people: People) -> Ints:
         """The number of identical rows, or of those who have everything a row has."""
@@ -209,7 +213,7 @@ class _Crowds:
 
 
 def _counted(release: Release, people: People, unit: Unit, k: int) -> ExposureFacts:
-    table, known, whole = release.table, _known(release), _whole(release)
+    table, known, whole = release.table, _known(release, people), _whole(release, people)
     figures = {
         "known": _smallest(known.sizes(people), people),
         "everything": _smallest(whole.sizes(people), people),
@@ -222,14 +226,15 @@ def _counted(release: Release, people: People, unit: Unit, k: int) -> ExposureFa
     return shown_counts((figures, total), known.columns, kind, unit, k, few=people.each_row)
 
 
-def _known(release: Release) -> _Crowds:
+def _known(release: Release, people: People | None = None) -> _Crowds:
     """What attackers are assumed to know of the release, in the sense of its promise."""
     if any(promise.attacker for promise in release.promises):
         each = [promise.columns for promise in _of_equals(release)]
-        return _Crowds(release.table.frame, list(dict.fromkeys(chain(*each))), contained=False)
+        known = list(dict.fromkeys(chain(*each)))
+        return _Crowds(release.table.frame, known, contained=False, people=people)
     promise = next(iter(release.promises), KAnonymity(1, columns=release.table.quasi))
     contained = release.by_containment and bool(promise.columns)
-    return _Crowds(release.table.frame, list(promise.columns), contained)
+    return _Crowds(release.table.frame, list(promise.columns), contained, people)
 
 
 def _of_equals(release: Release) -> list[KAnonymity]:
@@ -237,9 +242,10 @@ def _of_equals(release: Release) -> list[KAnonymity]:
     return [each for each in release.promises if not isinstance(each, ContainmentAnonymity)]
 
 
-def _whole(release: Release) -> _Crowds:
+def _whole(release: Release, people: People | None = None) -> _Crowds:
     table = release.table
-    return _Crowds(table.frame, [*table.features, table.target], contained=False)
+    columns = [*table.features, table.target]
+    return _Crowds(table.frame, columns, contained=False, people=people)
 
 
 def _smallest(sizes: Ints, people: People) -> dict[str, int]:
@@ -252,10 +258,11 @@ def _alike(crowds: _Crowds, values: pl.Series, people: People) -> dict[str, int]
     return {"groups": groups, "of": of, "members": people.among(same)}
 
 
-def _codes(columns: list[pl.Series]) -> Ints:
+def _codes(columns: list[pl.Series], people: People | None = None) -> Ints:
     """A number for each row, the same for identical ones; polars would interpret some names."""
     named = pl.DataFrame([s.alias(f"c{i}") for i, s in enumerate(columns)])
-    return np.asarray(grouped(named, named.columns).class_of, dtype=np.int64)
+    seen = people if people is not None and people.together else None
+    return np.asarray(grouped(named, named.columns, seen).class_of, dtype=np.int64)
 
 
 def _dense(kinds: Ints) -> Coded:

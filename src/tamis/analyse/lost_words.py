@@ -74,10 +74,10 @@ def lost_groups(release: Release, suppression: Suppression) -> Lost | None:
     whole, gone = release.unsuppressed, ~release.mask
     known = [name for name in whole.table.quasi if name in whole.table.frame.columns]
     columns = {name: coded(whole.table.frame[name]) for name in known}
-    everybody = _together(columns, known, len(gone))
+    people = suppression.people
+    everybody = dense(seen_classes([*columns.items()], known, len(gone), people))
     reasons = _reasons(columns, known, everybody, suppression)
     frame = whole.table.only(known)
-    people = suppression.people
     runs = _fewest_runs(frame, columns, everybody, gone, reasons)
     groups = [_group(frame, run, reasons, everybody, people) for run in runs]
     groups = _with_remedies(groups, runs, columns, suppression)
@@ -110,7 +110,7 @@ def _reasons(
     known, asked = [(name, columns[name]) for name in names], [*suppression.asked]
     first = np.full(len(classes.codes), len(asked))
     for seen, some in suppression.asked.views.items():
-        alike = dense(seen_classes(known, seen, len(classes.codes)))
+        alike = dense(seen_classes(known, seen, len(classes.codes), suppression.people))
         for part, counts in count_asked(some, alike, suppression.people, suppression.secrets):
             for each in part.by_group:
                 breaks = each.breaking(counts)[alike.codes]

@@ -21,6 +21,7 @@ from tamis.attack.membership import membership
 from tamis.attack.scene import MOST, AttackScore, RowNumbers, Scene
 from tamis.attack.singling_out import singling_out
 from tamis.errors import InputError, Progress, listed, plural
+from tamis.learn.whole_people import of_all_rows, seen_whole
 from tamis.notebook import by_fields, in_short
 from tamis.release import Release
 from tamis.table import Roles, Table, bare, only
@@ -376,6 +377,8 @@ def quick_attack(
         return None
     if _many_cells(original) or _many_cells(release.table):
         return None
+    if release.people.together:
+        original, release = _seen_whole(original, release)
     values = release.true_values
     few = min(most, max(FEWEST_TRIED, COMPARED // max(original.rows, 1)))
     linked = _scene(original, release, values, few, random_state)
@@ -391,6 +394,18 @@ def quick_attack(
         return QuickAttack(found, None, guessed)
     singled = singling_out(asked.trying(few), ["several columns"])
     return QuickAttack(found, halves(linked), guessed, next(iter(singled), None))
+
+
+def _seen_whole(original: Table, release: Release) -> tuple[Table, Release]:
+    """Both as attackers see them who see which rows are of one person.
+
+    Whoever may know a column of a row may know it of all rows of the person.
+    """
+    seen = seen_whole(release)
+    of_people = [c for c in seen.features if c not in release.features]
+    known = of_all_rows(release.table.quasi, of_people)
+    table = seen.table.with_roles(quasi=(*release.table.quasi, *known))
+    return original, replace(seen, table=table)
 
 
 def _many_cells(table: Table) -> bool:

@@ -29,6 +29,7 @@ from tamis.coarsen.local import MISSING
 from tamis.coarsen.value_groups import plain_text
 from tamis.cuts import K
 from tamis.errors import CannotMeet, InputError, listed
+from tamis.learn.whole_people import all_rows_of_people, of_all_rows
 from tamis.table import Roles, Table, bare, only
 from tamis.table_file import read_release
 
@@ -44,13 +45,51 @@ def published_table(folder: Path, manifest: Mapping[str, Any]) -> Table:
         # The bounds of intervals are made of their labels, and tell nothing more.
         bounds = {column["name"] for column in columns if "of" in column}
         frame = only(frame, [name for name in frame.columns if name not in bounds])
-        target = next((c["name"] for c in columns if c["role"] == "target"), None)
+        target, link = (
+            next((c["name"] for c in columns if c["role"] == role), None)
+            for role in ("target", "link")
+        )
     except (KeyError, TypeError) as error:
         raise CannotMeet(
             f"the manifest in {folder} is damaged ({type(error).__name__}); run tamis verify"
         ) from None
     typed = [_typed(series, kinds.get(series.name, "nominal")) for series in frame.get_columns()]
-    return Table(pl.DataFrame(typed), Roles(target=target))
+    people = () if link is None else (link,)
+    return Table(pl.DataFrame(typed), Roles(target, identifiers=people, person=people, link=link))
+
+
+def shown_together(original: Table, release: Table) -> tuple[Table, Table]:
+    """Both as attackers see them, who see which rows are of one person where a release says so.
+
+    Each row has columns more of what all rows of the person come to, in the columns that both have.
+
+    Examples
+    --------
+    >>> stays = pl.DataFrame({"who": [7, 7, 8], "ward": ["A", "B", "A"]})
+    >>> one = Table(stays).with_roles(identifiers=("who",))
+    >>> two = Table(stays).with_roles(identifiers=("who",), link="who")
+    >>> shown_together(one, two)[1].frame.columns
+    ['ward', 'all rows: how many', 'all rows: mode of ward', 'all rows: n_unique of ward']
+    """
+    if not release.people.together or release.people.each_row:
+        return original, release
+    if original.people.each_row:
+        raise InputError(
+            "the release says which rows are of one person, and each row is a person of the "
+            "original; say who a person is there with --person COL"
+        )
+    own = release.roles.identifiers
+    shared = [c for c in release.frame.columns if c in original.frame.columns and c not in own]
+    mine, theirs = (
+        {s.name: s for s in all_rows_of_people(only(table.frame, shared), table.people)}
+        for table in (original, release)
+    )
+    both = [name for name in mine if name in theirs]
+    shown = only(release.frame, [c for c in release.frame.columns if c not in own])
+    seen = pl.DataFrame([*shown.get_columns(), *(theirs[name] for name in both)])
+    whole = pl.DataFrame([*original.frame.get_columns(), *(mine[name] for name in both)])
+    roles = replace(original.roles, quasi=(*original.quasi, *of_all_rows(original.quasi, both)))
+    return replace(original, frame=whole, roles=roles), Table(seen, Roles(release.roles.target))
 
 
 def _typed(cells: pl.Series, kind: str) -> pl.Series:

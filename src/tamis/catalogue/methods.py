@@ -168,6 +168,8 @@ class MethodRecord:
         under the same names, so that an attacker can do the same to a table of their own.
     makes_alike : bool
         Whether rows become alike in the columns that it alters, by k.
+    row_by_row : bool
+        Whether it looks at rows one by one, so that it cannot make people alike in all their rows.
     numbers_at_random : bool
         Whether numbers differ in every row by nature, and so look like identifiers.
     synthetic : bool
@@ -185,6 +187,7 @@ class MethodRecord:
     caveat: str = ""
     perturber: str | Mapping[str, str] = ""
     makes_alike: bool = False
+    row_by_row: bool = False
     numbers_at_random: bool = False
     synthetic: bool = False
 
@@ -236,6 +239,7 @@ CONTAINMENT = MethodRecord(
     asked="Choose yes/no facts that many people have in common",
     by_default=True,
     stated={"k": "count", "utility": UTILITIES, "search": ("greedy",)},
+    row_by_row=True,
 )
 FLIP = MethodRecord(
     "flip",
@@ -246,6 +250,7 @@ FLIP = MethodRecord(
     became="Some values were changed on purpose.",
     caveat=_UNTRUE,
     perturber="flip:RandomFlip",
+    row_by_row=True,
 )
 NOISE = MethodRecord(
     "noise",
@@ -269,6 +274,7 @@ MICROAGGREGATE = MethodRecord(
     "others of a group can compute the values of the last.",
     perturber="microaggregation:Microaggregation",
     makes_alike=True,
+    row_by_row=True,
 )
 SUPPRESS = MethodRecord(
     "suppress",
@@ -281,6 +287,7 @@ SUPPRESS = MethodRecord(
     "figures computed from the others may be off.",
     perturber="suppression:LocalSuppression",
     makes_alike=True,
+    row_by_row=True,
 )
 SWAP = MethodRecord(
     "swap",

@@ -66,6 +66,7 @@ def attack(
     if others is not None:
         others = in_its_ladders(others, given.release, {} if given.stated else made)
         others = in_its_groups(others, given.release, given.stated)
+        others = given.beside_all_rows(others)
     with show_progress(not (quiet or as_json)) as say:
         found = attack_release(
             given.original,
@@ -104,10 +105,26 @@ class AttackInput(NamedTuple):
     in_terms: Callable[[Sequence[str]], tuple[str, ...]]
     """Columns of the original in these terms."""
 
+    def beside_all_rows(self, others: Table) -> Table:
+        """Others with what all of their rows come to, where attackers see that of people."""
+        from dataclasses import replace
+
+        import polars as pl
+
+        from tamis.learn.whole_people import all_rows_of_people
+
+        names = {*self.release.frame.columns, *self.original.frame.columns}
+        more = [s for s in all_rows_of_people(others.frame, others.people) if s.name in names]
+        return replace(others, frame=pl.DataFrame([*others.frame.get_columns(), *more]))
+
     def knowing(self, threats: Sequence[Attacker]) -> dict[str, tuple[str, ...]]:
         """What each attacker knows: those of the manifest, and those named now instead."""
+        from tamis.learn.whole_people import of_all_rows
+
         entries = [e for e in self.manifest.get("promises", ()) if e["key"] == "k_anonymity"]
         stated = {e["attacker"]: tuple(e["columns"]) for e in entries if "attacker" in e}
+        of_people = self.original.frame.columns
+        stated = {n: (*known, *of_all_rows(known, of_people)) for n, known in stated.items()}
         every = stated | {each.name: self.in_terms(each.knows) for each in threats}
         there = set(self.release.frame.columns)
         return {name: known for name, known in every.items() if there & {*known}}
@@ -127,9 +144,11 @@ def _attack_input(
         in_its_terms,
         known_in_its_terms,
         published_table,
+        shown_together,
         stated_forms,
         those_inside,
     )
+    from tamis.learn.whole_people import of_all_rows
 
     if Path(release).is_dir():
         from tamis.verification.layout import NAME, read_json
@@ -149,8 +168,11 @@ def _attack_input(
     terms = in_its_groups(terms, table, stated)
     there = those_inside(terms, table) if suppressed else terms
 
+    there, table = shown_together(there, table)
+
     def in_terms(names: Sequence[str]) -> tuple[str, ...]:
-        return known_in_its_terms(tuple(names), original, table, encoding, ks)
+        known = known_in_its_terms(tuple(names), original, table, encoding, ks)
+        return (*known, *of_all_rows(known, there.frame.columns))
 
     known = None if known is None else in_terms(known)
     return AttackInput(there, table, alter, stated, manifest, known, in_terms)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
+from itertools import chain
 from typing import Any, Literal
 from weakref import WeakKeyDictionary
 
@@ -29,6 +30,7 @@ from tamis.evaluate.subset_bits import Columns, Gains, Labels, Parts, Question, 
 from tamis.learn.boosting import Boosting, shares
 from tamis.learn.coded_table import CODES, CodedTable
 from tamis.learn.holdout import HoldOut, column_labels
+from tamis.learn.whole_people import seen_whole
 from tamis.notebook import by_fields
 from tamis.people import People
 from tamis.release import DrawnRelease, Recipe, Release, released
@@ -250,7 +252,8 @@ class BitsScorer:
         if secret is None:
             return target, secret
         people = self.choosing.people[among.parts.asked]
-        worst = most_telling(secret, self._looked_up(release, among), people)
+        others = chain(self._looked_up(release, among), self._seen_whole(release, among))
+        worst = most_telling(secret, others, people)
         return target, worst.astype(np.float32)
 
     def _looked_up(self, release: Release, among: SubsetBits) -> Iterator[Floats]:
@@ -270,6 +273,15 @@ class BitsScorer:
                 alike = dense(reduce(joined, (cells[name] for name in together)))
                 if alike.radix <= len(rows) / 2:
                     yield self._of_alike(release, among, secret, alike.codes)
+
+    def _seen_whole(self, release: Release, among: SubsetBits) -> Iterator[Floats]:
+        """What the boosting reads where all rows of a person are seen together."""
+        together = release.people.together and not release.is_drawn
+        if together and release.features and len(release.features) <= MOST_ALIKE:
+            bits, columns = self.bits(seen_whole(release), among)
+            gains = bits.gains(columns)[1]
+            assert gains is not None
+            yield gains.astype(np.float64)
 
     def _of_alike(
         self, release: Release, among: SubsetBits, secret: Question, alike: NDArray[Any]

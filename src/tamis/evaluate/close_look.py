@@ -20,6 +20,7 @@ from tamis.evaluate.figure import Figure, accuracy, auc, wilson_share
 from tamis.evaluate.regression import WIDE, strong_probabilities
 from tamis.evaluate.subset_bits import Columns, Question, SubsetBits
 from tamis.learn.holdout import Predictions
+from tamis.learn.whole_people import seen_whole
 from tamis.notebook import by_fields
 from tamis.people import People, PeopleLike
 from tamis.release import Release
@@ -196,11 +197,15 @@ def close_look(yardstick: BitsScorer, release: Release, k: int) -> CloseLook:
     groups = None if release.is_drawn else _groups(release)
     asked = [(every.target, bits.target)]
     if every.secret is not None and bits.secret is not None:
-        asked.append((every.secret, bits.secret))
+        seen, of_seen = yardstick.bits(seen_whole(release), every)
+        assert seen.secret is not None
+        asked.append((every.secret, seen.secret))
     found: list[Guessed] = []
     read: list[Floats] = []
     for number, (before, now) in enumerate(asked):
         known = _known(every, before)
+        if number:  # attackers see all rows of a person, where a release says which these are
+            bits, columns = seen, of_seen
         said = _said(bits, columns, now, of_records=every.whole is not None)
         whole = _from_everything(every, before)
         most = _of_records(every, number) if whole is None else float(whole.mean())

@@ -34,6 +34,7 @@ from tamis.learn.holdout import (
     fit_predict,
     label_codes,
 )
+from tamis.learn.whole_people import beside_all_rows, seen_whole
 from tamis.notebook import by_fields
 from tamis.people import People
 from tamis.release import DrawnRelease, Release
@@ -43,7 +44,7 @@ from tamis.require.k import ContainmentAnonymity, KAnonymity
 from tamis.risk.attackers import count_asked
 from tamis.risk.containment import absence_anonymity, containment_anonymity
 from tamis.risk.cut import SensitiveCut, cut_into_quarters
-from tamis.risk.grouping import fewest_alike
+from tamis.risk.grouping import fewest_alike, seen_together
 from tamis.risk.suppression import Suppression
 from tamis.rules.count import ValueLabels, table_labels
 from tamis.rules.ruleset import RuleSet
@@ -233,6 +234,16 @@ class Evaluator:
         """All features on the rows of `sample`."""
         return self.sampled(self.original, self.original.features)
 
+    @cached_property
+    def seen_of_everything(self) -> pl.DataFrame:
+        """The same as attackers see it, see `Assessment.seen_features`."""
+        people, features = self.original.people, self.original.features
+        if not people.together:
+            return self.everything
+        shown = self.original.only([*features, self.original.target])
+        frame = beside_all_rows(shown, features, people)
+        return frame[self.sample] if frame.height > len(self.sample) else frame
+
     def values(self, name: str) -> pl.Series:
         """The distinct values of a column of the original, found once."""
         if name not in self._values:
@@ -242,7 +253,7 @@ class Evaluator:
     @cached_property
     def guesses_from_everything(self) -> dict[str, Predictions]:
         """The predictions for all held-out rows by attackers who get all features."""
-        return self.attacked(self.everything)
+        return self.attacked(self.seen_of_everything)
 
     @cached_property
     def strongest(self) -> str:
@@ -326,6 +337,13 @@ class Assessment:
         return pl.concat([learnt, true], how="vertical_relaxed")[place]
 
     @cached_property
+    def seen_features(self) -> pl.DataFrame:
+        """The same as attackers see it: with all rows of a person, where these are together."""
+        if self.release.is_drawn or not self.release.people.together:
+            return self.model_features
+        return Assessment(self.evaluator, seen_whole(self.release)).model_features
+
+    @cached_property
     def predictions(self) -> Predictions:
         """Predictions of the target, for all held-out rows, by a model trained on the release."""
         if isinstance(self.release, DrawnRelease):
@@ -363,10 +381,10 @@ class Assessment:
         if isinstance(release, DrawnRelease) and self.evaluator.sensitive == target:
             every = self.evaluator.attackers.items()
             return {name: self._learnt_from(release, attacker) for name, attacker in every}
-        everything = self.model_features.equals(self.evaluator.everything)
+        everything = self.seen_features.equals(self.evaluator.seen_of_everything)
         if everything and not release.is_suppressed:
             return self.evaluator.guesses_from_everything
-        return self.evaluator.attacked(self.model_features, release)
+        return self.evaluator.attacked(self.seen_features, release)
 
     @cached_property
     def strongest(self) -> str:
@@ -435,7 +453,7 @@ class Assessment:
         """Classes of rows alike in some released columns; one class where there are none."""
         if not columns:
             return Coded(np.zeros(self.release.table.rows, dtype=np.int64), 1)
-        return reduce(joined, self._coded(columns))
+        return seen_together(reduce(joined, self._coded(columns)), self.release.people)
 
     def reach(self, promise: KAnonymity) -> float:
         """What a release reaches of a promise, among equals or those who have as much."""
@@ -462,7 +480,8 @@ class Assessment:
             if not some:
                 continue
             secrets = {c: release.cells(original.frame[c]) for c in some.by_secret if c}
-            for part, counts in count_asked(some, self.classes_in(seen), release.people, secrets):
+            classes = self.classes_in(seen)
+            for part, counts in count_asked(some, classes, release.people, secrets):
                 found |= {each: each.reached(counts) for each in part}
         return [(each, found[each]) for each in asked]
 

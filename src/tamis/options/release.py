@@ -168,6 +168,21 @@ OUTPUT = (
         dest="take",
     ),
     Option(
+        "link",
+        "Release rows of a person together, under random numbers in a new column.",
+        metavar="COL",
+        rare=True,
+        asked=Asked(
+            "Rows of a person together",
+            "A name for a new column, in which all rows of a person have the same random number. "
+            "Whoever finds one row of somebody has then found all, so everything is counted for "
+            "all rows of a person, and less detail is left.",
+            "All rows of a person have the same random number in the column {}.",
+            "Nothing says which rows are of the same person.",
+            "not together",
+        ),
+    ),
+    Option(
         "earlier",
         "Earlier releases of the same people.",
         multiple=True,

@@ -13,6 +13,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from secrets import randbits
@@ -143,6 +144,14 @@ def secret_source(secret: int) -> np.random.Generator:
     and Sauvage 2020); Philox runs a counter through a cipher with a key of 128 bits.
     """
     return np.random.Generator(np.random.Philox(secret))
+
+
+def drawn_for(secret: str | None, what: str) -> np.random.Generator:
+    """Draws for one purpose, a stream of its own that the secret determines; `None`: anew."""
+    if secret is None:
+        return random_source(None)
+    own = hashlib.sha256(f"{secret} {what}".encode()).digest()
+    return secret_source(int.from_bytes(own[: SECRET_BITS // 8]))
 
 
 def with_fractions(data: Any) -> Any:

@@ -159,6 +159,8 @@ def _with_everybody(method: Method, problem: Problem, found: list[Release]) -> l
 
 
 def _proposed(method: Method, problem: Problem) -> tuple[list[Release], str]:
+    if problem.table.people.together and method.about.row_by_row:
+        return [], "It looks at single rows, and the rows of a person are released together."
     if reason := method.applies(problem):
         return [], reason
     try:

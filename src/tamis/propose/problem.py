@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,7 +17,7 @@ from tamis.coarsen.ladder import Ladder, form_class
 from tamis.coding import Coded, CodedFrame
 from tamis.evaluate.bits_scorer import BitsScorer
 from tamis.learn.holdout import HoldOut
-from tamis.perturb import SECRET_BITS, random_source, secret_source
+from tamis.perturb import drawn_for
 from tamis.release import Release
 from tamis.require.base import Requirements
 from tamis.require.k import ContainmentAnonymity, KAnonymity
@@ -70,10 +69,7 @@ class Problem:
 
     def secret_draws(self, release: str) -> np.random.Generator:
         """Draws for the release of that name, a stream of its own that the secret determines."""
-        if self.secret is None:
-            return random_source(None)
-        own = hashlib.sha256(f"{self.secret} {release}".encode()).digest()
-        return secret_source(int.from_bytes(own[: SECRET_BITS // 8]))
+        return drawn_for(self.secret, release)
 
     @cached_property
     def coded(self) -> CodedFrame:
@@ -145,7 +141,9 @@ class Problem:
         has an attacker in mind who looks them up, and who thus knows the zeros, too: then k people
         must be alike in what a release shows of these columns.
         """
-        return self.table.roles.quasi is None and (self.is_binary or self.only_containment)
+        whole = self.table.people.together  # then people are alike by all of their rows
+        named = self.table.roles.quasi is not None or whole
+        return not named and (self.is_binary or self.only_containment)
 
     @property
     def too_few(self) -> str | None:
@@ -166,7 +164,8 @@ class Problem:
 
     def alike_in(self, made_of: Mapping[str, str]) -> tuple[KAnonymity, ...]:
         """Among how many everybody hides in some features, each made of a column of the table."""
-        asked = [KAnonymity(self.k, columns=self.table.quasi)]
+        linked = self.table.people.together
+        asked = [KAnonymity(self.k, columns=self.table.quasi, linked=linked)]
         if self.requirements.several:
             asked = [each for each in self.requirements if isinstance(each, KAnonymity)]
         return tuple(

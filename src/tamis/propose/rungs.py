@@ -23,7 +23,7 @@ from tamis.evaluate.subset_bits import Columns, SubsetBits
 from tamis.learn.coded_table import CodedTable
 from tamis.people import People, PeopleLike
 from tamis.risk.attackers import Known
-from tamis.risk.grouping import sizes_of
+from tamis.risk.grouping import fewest_alike
 from tamis.risk.suppression import all_but_few
 
 Keeps = Callable[[Columns], bool]
@@ -190,7 +190,7 @@ def keeps_people(
         classes = reduce(joined, map(cells.of, together))
         if cells.rows is not None:
             return all_but_few(classes, cells.rows.counts, k, most)
-        return int(sizes_of(classes, who).min()) >= k and kept_besides(together)
+        return fewest_alike([classes], who) >= k and kept_besides(together)
 
     @cache
     def keeps(columns: Columns) -> bool:

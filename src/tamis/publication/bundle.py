@@ -40,6 +40,7 @@ from tamis.catalogue.methods import RECORDED
 from tamis.errors import CannotMeet, InputError, listed
 from tamis.flow import Outcome
 from tamis.people import People
+from tamis.perturb import drawn_for
 from tamis.publication.dossier import dossier_of, render_dossier
 from tamis.publication.manifest import (
     ReleaseFile,
@@ -81,6 +82,7 @@ from tamis.verification.people import (
     arrange_names,
     arrange_private,
     arranged,
+    link_numbers,
     promises_in_people,
     write_names,
     write_numbers,
@@ -266,16 +268,17 @@ def _write(
 def _write_whole(outcome: Outcome, draft: Path) -> WrittenRelease:
     """Write rows that are in memory, and measure the file, read again."""
     release, private, target = outcome.release, draft / PRIVATE, outcome.table.target
-    file, back = _write_rows(outcome, draft)
+    link = _link(outcome)
+    file, back = _write_rows(outcome, draft, link)
     reached = zip(release.promises, _measured(outcome, back))
     unit = outcome.table.unit
     promises = [{**each.to_dict(unit), "measured": value} for each, value in reached]
     secrets = _secrets(outcome)
     numbers = np.column_stack([*secrets.values()]) if secrets else None
-    people, numbered = arrange_private(release, numbers)
+    people, numbered = arrange_private(release, numbers, link)
     if numbered is not None:
         secrets = dict(zip(secrets, numbered.T))
-    if not people.each_row:
+    if not (people.each_row or people.together):
         write_numbers(private / PEOPLE, people.codes)
     if hidden := [secrets[name] for name in secrets if name != target]:
         write_numbers(private / SECRETS, np.column_stack(hidden))
@@ -284,28 +287,38 @@ def _write_whole(outcome: Outcome, draft: Path) -> WrittenRelease:
         promises_in_people(promises, back, people, release.unit),
         _risks(outcome, back, people),
         _diverse(outcome, back, people, secrets),
-        not release.people.each_row,
-        _write_names(outcome, private),
+        not (people.each_row or people.together),
+        _write_names(outcome, private, link),
         lambda content: _presence(outcome, back, content, people),
     )
 
 
-def _write_names(outcome: Outcome, private: Path) -> dict[str, Any]:
+def _link(outcome: Outcome) -> pl.Series | None:
+    """By which numbers the rows of a person belong together, where they are released so."""
+    settings, name = outcome.settings, outcome.settings.link
+    if name is None:
+        return None
+    return link_numbers(outcome.release, name, drawn_for(settings.secret, f"link {name}"))
+
+
+def _write_names(outcome: Outcome, private: Path, link: pl.Series | None) -> dict[str, Any]:
     """Keep names of the released rows; what they are made of is for the recipe."""
     if outcome.release.is_drawn:
         return {}
     found = RowNames.of(outcome.table)
-    write_names(private / NAMES, arrange_names(outcome.release, found.names))
+    write_names(private / NAMES, arrange_names(outcome.release, found.names, link))
     return {"named_by": {kind: list(columns) for kind, columns in found.columns.items()}}
 
 
-def _write_rows(outcome: Outcome, draft: Path) -> tuple[ReleaseFile, pl.DataFrame]:
+def _write_rows(
+    outcome: Outcome, draft: Path, link: pl.Series | None
+) -> tuple[ReleaseFile, pl.DataFrame]:
     """Write the rows; with them, what is read back from the file."""
     release, settings, table = outcome.release, outcome.settings, outcome.table
     format = format_for(settings.format, release.table)
     file = draft / RELEASE[format]
     frame, bounds = with_bounds(
-        arranged(release.table), release.forms if format == "parquet" else {}
+        arranged(release.table, link), release.forms if format == "parquet" else {}
     )
     said = texts_of(frame, written_dictionary(outcome))
     write_release(frame, file, format, said)
@@ -314,7 +327,9 @@ def _write_rows(outcome: Outcome, draft: Path) -> tuple[ReleaseFile, pl.DataFram
         name: stated(form, release.cells(table.frame[name]), settings.k, release.people)
         for name, form in release.forms.items()
     }
-    return ReleaseFile(file, format, frame, bounds, coarser, said, table.target_bins), back
+    return ReleaseFile(
+        file, format, frame, bounds, coarser, said, table.target_bins, link=settings.link
+    ), back
 
 
 def written_dictionary(outcome: Outcome) -> Dictionary:
@@ -400,7 +415,7 @@ def _diverse(
     found = []
     for name, some in asked.by_secret.items() if secrets else ():
         entries = in_release(some, outcome.release).to_dicts(outcome.table.unit)
-        public = name == outcome.table.target and people.each_row
+        public = name == outcome.table.target and (people.each_row or people.together)
         recount: Recount = "file" if public else "private"
         found += with_measures(entries, written, secrets[str(name)], people, recount)
     return found
@@ -413,7 +428,8 @@ def _risks(outcome: Outcome, written: pl.DataFrame, people: People) -> list[dict
     asked = in_release(outcome.evaluator.requirements.of_risks, outcome.release)
     entries = asked.to_dicts(outcome.table.unit)
     none = np.zeros(written.height, dtype=np.int64)
-    return with_measures(entries, written, none, people, "file" if people.each_row else "private")
+    recount: Recount = "file" if people.each_row or people.together else "private"
+    return with_measures(entries, written, none, people, recount)
 
 
 def _register(outcome: Outcome) -> Table | None:
@@ -461,6 +477,7 @@ def _not_promised(
         several=written.several,
         suppressed=release.is_suppressed,
         diverse=outcome.table.target in outcome.evaluator.requirements.by_secret,
+        linked=settings.link is not None,
     )
 
 

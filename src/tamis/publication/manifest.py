@@ -65,6 +65,8 @@ class ReleaseFile:
     """The classes that a target of numbers was cut into."""
     streamed: int | None = None
     """How many rows were streamed."""
+    link: str | None = None
+    """The column by which rows of a person belong together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,6 +159,9 @@ def _columns(release: Release, file: ReleaseFile) -> list[dict[str, Any]]:
     roles = {name: f"{bound.end} bound" for name, bound in bounds.items()} | {
         table.target: "target"
     }
+    if file.link is not None:
+        roles[file.link] = "link"
+        stated.add(file.link)
     headers = safe_names(frame.columns) if file.format == "csv" else frame.columns
     return [
         {

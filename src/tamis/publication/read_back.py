@@ -18,7 +18,7 @@ from tamis.release import Coarsening
 from tamis.rules.count import ValueLabels
 from tamis.table import Table, bare
 from tamis.verification.layout import NAME, RELEASE, SCHEMA, read_json
-from tamis.verification.people import read_names
+from tamis.verification.people import link_column, read_names
 from tamis.verification.verify import verify
 
 Forms = Mapping[str, Coarsening]
@@ -68,6 +68,11 @@ def read_earlier(folder: Path) -> EarlierRelease:
     manifest = verify(folder).manifest
     if manifest.get("budget") is not None:
         return EarlierRelease(manifest)
+    if (link := link_column(manifest)) is not None:
+        raise InputError(
+            f"the earlier release {folder} says by {link!r} which rows are of one person; what it "
+            "tells together with another one is not counted"
+        )
     table = published_table(folder, manifest)
     names = read_names(folder, table.rows)
     return EarlierRelease(manifest, table, None if names is None else RowNames(*names))

@@ -53,11 +53,14 @@ class Requirement:
         The sensitive column that it is about.
     attacker : str
         The name of the attacker whom it guards against; empty where there is only one.
+    linked : bool
+        Whether a release says which rows are of one person, so that people are alike by all rows.
     """
 
     columns: tuple[str, ...] = field(default=(), kw_only=True)
     secret: str | None = field(default=None, kw_only=True)
     attacker: str = field(default="", kw_only=True)
+    linked: bool = field(default=False, kw_only=True)
 
     key: ClassVar[str]
     """Its name in manifests."""
@@ -167,7 +170,8 @@ class Requirement:
         """Its entry in a manifest or recipe, with its sentence; what is measured comes later."""
         whom = {"attacker": self.attacker} if self.attacker else {}
         about = {"column": self.secret} if self.about_secret else {}
-        known = {"columns": sorted(self.columns), "unit": unit}
+        known: dict[str, Any] = {"columns": sorted(self.columns), "unit": unit}
+        known |= {"linked": True} if self.linked else {}
         entry = {"key": self.key, **whom, **about, **known, **self.stated()}
         return {**entry, "claim": sentence(entry)}
 

@@ -22,7 +22,7 @@ from tamis.require.attacker import Attacker, check_knowing
 from tamis.require.base import Requirements
 from tamis.require.counts import ClassCounts
 from tamis.risk.diversity import count_groups
-from tamis.risk.grouping import Grouping, grouped
+from tamis.risk.grouping import Grouping, grouped, seen_together
 from tamis.risk.limits import LimitCheck, check_limits
 from tamis.table import Table
 
@@ -32,8 +32,12 @@ Secrets = Mapping[str, pl.Series] | pl.DataFrame
 """The sensitive columns of these rows."""
 
 
-def seen_classes(known: Known, columns: Iterable[str], rows: int) -> Coded:
+def seen_classes(
+    known: Known, columns: Iterable[str], rows: int, people: People | None = None
+) -> Coded:
     """The classes of rows alike in what an attacker knows; one class where nothing of it is there.
+
+    By all rows of each person, where `people` are released so, see `seen_together`.
 
     >>> age, job = Coded(np.array([0, 0, 1]), 2), Coded(np.array([0, 1, 1]), 2)
     >>> seen_classes([("age", age), ("job", job)], ["job"], 3).codes.tolist()
@@ -41,7 +45,10 @@ def seen_classes(known: Known, columns: Iterable[str], rows: int) -> Coded:
     """
     wanted = set(columns)
     some = [codes for name, codes in known if not wanted or name in wanted]
-    return reduce(joined, some) if some else Coded(np.zeros(rows, dtype=np.int64), 1)
+    if not some:
+        return Coded(np.zeros(rows, dtype=np.int64), 1)
+    classes = reduce(joined, some)
+    return classes if people is None else seen_together(classes, people)
 
 
 def count_asked(
@@ -58,7 +65,7 @@ def are_kept(
 ) -> bool:
     """Whether every attacker is left with what is asked for; `beside` is known to all of them."""
     for columns, some in asked.views.items():
-        classes = seen_classes(known, columns, len(people))
+        classes = seen_classes(known, columns, len(people), people)
         classes = classes if beside is None else joined(classes, beside)
         if not all(
             part.met(counts) for part, counts in count_asked(some, classes, people, secrets)
@@ -102,6 +109,8 @@ def _of(
         number = table.frame.schema[secret].is_numeric()
         found += asked.about_secrets.about(known, secret, number=number)
     order = [each.key for each in asked]  # failures are told in one order
+    linked = table.people.together
+    found = [replace(each, linked=linked) for each in found] if linked else found
     return Requirements(tuple(sorted(found, key=lambda each: order.index(each.key))))
 
 

@@ -1,4 +1,8 @@
-"""Rows that no attacker can distinguish: one grouping, from which every measure is computed."""
+"""Rows that no attacker can distinguish: one grouping, from which every measure is computed.
+
+Where a release says which rows are of one person, whoever finds one row has found all: people are
+then alike only if all of their rows are, row for row (`seen_together`).
+"""
 
 from __future__ import annotations
 
@@ -35,7 +39,41 @@ def fewest_alike(columns: Iterable[Coded], people: People | None = None) -> int:
     (1, 2)
     """
     classes = reduce(joined, columns)
-    return int(sizes_of(classes, People.named(people, len(classes.codes))).min())
+    who = People.named(people, len(classes.codes))
+    return int(sizes_of(seen_together(classes, who), who).min())
+
+
+def seen_together(classes: Coded, people: People) -> Coded:
+    """Classes of rows as attackers see them who see which rows are of one person.
+
+    Two rows are alike if they are so by themselves, and the other rows of their people are, too:
+    the lists of the classes of all their rows are the same but for their order. Where a release
+    does not say whose rows are whose, the classes stay as they are.
+
+    Notes
+    -----
+    Lists are compared place by place, those of one length with each other: people whose lists have
+    been the same so far share a number, and those with another row there share a new one.
+
+    Examples
+    --------
+    >>> jobs, people = Coded(np.array([0, 1, 1, 0, 1]), 2), People.of([0, 0, 1, 1, 2]).linked()
+    >>> dense(seen_together(jobs, people)).codes.tolist()
+    [1, 2, 2, 1, 0]
+    """
+    if people.each_row or not people.together:
+        return classes
+    alike, who = dense(classes), people.renumbered().codes
+    order = np.lexsort((alike.codes, who))
+    rows = np.bincount(who)
+    first = np.cumsum(rows) - rows
+    lists = rows.astype(np.int64)  # of one length, they end at the same place
+    for place in range(int(rows.max())):
+        longer = np.flatnonzero(rows > place)
+        here = alike.codes[order[first[longer] + place]]
+        lists[longer] = np.unique(lists[longer] * alike.radix + here, return_inverse=True)[1]
+    whole = joined(dense(Coded(rows, int(rows.max()) + 1)), Coded(lists, int(lists.max()) + 1))
+    return joined(dense(Coded(whole.codes[who], whole.radix)), alike)
 
 
 def people_in(column: Coded, people: People) -> Integers:
@@ -189,8 +227,8 @@ def grouped(frame: pl.DataFrame, columns: Sequence[str], people: PeopleLike = No
     [2, 1, 1]
     """
     columns_coded = _all_coded(only(frame, columns))
-    keys = reduce(joined, columns_coded)
     who = People.named(people, frame.height)
+    keys = seen_together(reduce(joined, columns_coded), who)
     return Grouping(tuple(columns), columns_coded, keys, sizes_of(keys, who), who)
 
 

@@ -127,9 +127,12 @@ def breaking_classes(
 def breaking_attackers(
     known: Known, asked: Requirements, secrets: Secrets, people: People
 ) -> list[Breaking]:
-    """The same for every attacker: each sees classes of the known columns of its own."""
+    """The same for every attacker: each sees classes of the known columns of its own.
+
+    Who is left out goes with all rows, so that what all rows of the others are stays as it is.
+    """
     return [
-        breaking_classes(seen_classes(known, columns, len(people)), some, secrets, people)
+        breaking_classes(seen_classes(known, columns, len(people), people), some, secrets, people)
         for columns, some in asked.views.items()
     ]
 

@@ -49,6 +49,7 @@ RELEASING: Mapping[str, MemoryOnly] = {
     "known_rows": MemoryOnly(
         "--known-rows", "the rows of each person are compared with those of all others"
     ),
+    "link": MemoryOnly("--link", "people are compared by all of their rows", "leave it out"),
     "max_suppressed": MemoryOnly(
         "--max-suppressed", "who is left out is decided for all groups together", "leave it out"
     ),
@@ -122,6 +123,9 @@ def unverified_by_engines(content: Mapping[str, Any]) -> str:
         "claims about known rows": {"known_rows"}
         & {e["key"] for e in content.get("diversity", ())},
         "claims about who is present": "presence" in content,
+        "rows of a person that belong together": any(
+            column["role"] == "link" for column in content["columns"]
+        ),
     }
     words = next((what for what, stated in reasons.items() if stated), "")
     return f"{words} are verified in memory only; pass --engine memory" if words else ""

@@ -51,8 +51,8 @@ def equals_by_grouping(cells: pl.DataFrame, people: PeopleLike = None) -> int:
     >>> equals_by_grouping(pl.DataFrame({"job": ["cook"] * 3}), np.array([4, 4, 7]))
     2
     """
-    bits = as_stored(cells)
     whose = People.named(people, cells.height)
+    bits = seen_cells(cells, whose)
     crowds = bits.with_columns(whose=pl.Series(whose.codes)).group_by(bits.columns)
     return int(crowds.agg(pl.col("whose").n_unique())["whose"].min())  # type: ignore[arg-type]
 
@@ -85,6 +85,35 @@ def write_counted(
 def as_stored(cells: pl.DataFrame) -> pl.DataFrame:
     """Cells that are equal only where their bits are; numbered, as names may be patterns."""
     return pl.DataFrame([stored(bare(s)).alias(str(i)) for i, s in enumerate(cells.get_columns())])
+
+
+def seen_cells(cells: pl.DataFrame, people: People) -> pl.DataFrame:
+    """The same as attackers see them: beside each row, where the file says whose it is, all rows.
+
+    That is a text for each person, of the rows in their order by content, so that it is the same
+    for two people where all of their rows are.
+
+    >>> rows = pl.DataFrame({"job": ["cook", "judge", "judge", "cook", "judge"]})
+    >>> seen_cells(rows, People.of([0, 0, 1, 1, 2]).linked())["all"].n_unique()
+    2
+    """
+    rows = as_stored(cells)
+    if not people.together or people.each_row or not cells.width:
+        return rows
+    # As texts with their lengths before them: no two lists of cells give the same text.
+    texts = [
+        pl.Series([_spelled(cell) for cell in column.to_list()], dtype=pl.String).alias(column.name)
+        for column in rows.get_columns()
+    ]
+    each = pl.DataFrame([pl.Series("whose", people.codes), *texts])
+    each = each.select("whose", row=pl.concat_str(pl.exclude("whose"), separator=";"))
+    whole = each.with_columns(all=pl.col("row").sort().str.join("|").over("whose"))
+    return rows.with_columns(all=whole["all"])
+
+
+def _spelled(cell: bytes | int | None) -> str:
+    text = "" if cell is None else cell.hex() if isinstance(cell, bytes) else str(cell)
+    return f"{'-' if cell is None else len(text)}:{text}"
 
 
 _BITS: dict[Any, Any] = {pl.Float16: np.uint16, pl.Float32: np.uint32, pl.Float64: np.uint64}
@@ -258,7 +287,8 @@ def wrong_exposure(count: Count, content: dict[str, Any], with_people: bool) -> 
         )
     if said is in_rows:
         return ""
-    if wrong := _wrong_people(said, in_rows):
+    linked = any(column["role"] == "link" for column in content["columns"])
+    if not linked and (wrong := _wrong_people(said, in_rows)):  # else groups are not the same
         return wrong
     if not with_people:
         return ""
@@ -421,11 +451,15 @@ def recounted(
     label = frame.get_column(target)
     who = pl.Series(People.named(people, frame.height).codes)
     cells = [frame.get_column(c) for c in known]
-    part = (_of_holders if kind == "containment" else _of_equals)(cells, label, who)
+    whose = People.named(people, frame.height)
+    if kind == "containment":
+        part = _of_holders(cells, label, who)
+    else:
+        part = _of_equals(cells, label, whose)
     same = part.filter("same")
     return {
         "known": _smallest(part),
-        "everything": _smallest(_of_equals(frame.get_columns(), label, who)),
+        "everything": _smallest(_of_equals(frame.get_columns(), label, whose)),
         "same_target": {"groups": same.height, "of": part.height, "members": _members(same)},
     }
 
@@ -439,15 +473,16 @@ def _members(kinds: pl.DataFrame) -> int:
     return kinds["members"].explode(empty_as_null=False).n_unique() if kinds.height else 0
 
 
-def _of_equals(cells: list[pl.Series], label: pl.Series, who: pl.Series) -> pl.DataFrame:
+def _of_equals(cells: list[pl.Series], label: pl.Series, people: People) -> pl.DataFrame:
     """A row for each kind of row: its members, its crowd, whether the crowd shares the label.
 
     Where no cells are given, all rows are of one kind.
     """
-    every = pl.repeat(0, len(label), eager=True)
-    keys = as_stored(pl.DataFrame([s.alias(str(i)) for i, s in enumerate([*cells, every])]))
+    every = pl.Series(np.zeros(len(label), dtype=np.int64))
+    known = pl.DataFrame([s.alias(str(i)) for i, s in enumerate(cells)])
+    keys = seen_cells(known, people).with_columns(every=every) if cells else every.to_frame("every")
     return (
-        keys.with_columns(label=label, who=who)
+        keys.with_columns(label=label, who=pl.Series(people.codes))
         .group_by(keys.columns)
         .agg(
             members=pl.col("who"),

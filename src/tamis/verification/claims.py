@@ -19,7 +19,7 @@ from tamis.release_counts import Alike, Crowd, ExposureFacts, public_words
 from tamis.stated import measured_words, sentence
 from tamis.table import Unit
 from tamis.verification.checks import target_column
-from tamis.verification.people import uncounted
+from tamis.verification.people import link_column, uncounted
 
 
 def budget_claim(budget: dict[str, Any]) -> str:
@@ -96,6 +96,7 @@ def not_promised(
     several: bool = False,
     suppressed: bool = False,
     diverse: bool = False,
+    linked: bool = False,
 ) -> list[str]:
     """What a reader might wrongly believe.
 
@@ -114,6 +115,8 @@ def not_promised(
     suppressed, diverse : bool
         Whether some were left out, and whether groups that are too alike in the sensitive column
         were, too.
+    linked : bool
+        Whether the file says which rows are of one person.
 
     Examples
     --------
@@ -134,6 +137,11 @@ def not_promised(
         found.append(
             "Anonymity covers an attacker who knows one row of a person; one who knows several "
             "rows may find the person by their combination."
+        )
+    if linked:
+        found.append(
+            "The file says which rows are of one person: whoever finds one of them by what "
+            "attackers were assumed not to know has found all."
         )
     if suppressed:
         found.append(
@@ -189,6 +197,7 @@ def possible_not_promised(content: Mapping[str, Any]) -> Iterator[list[str]]:
             several=any(entry["recount"] == "private" for entry in entries),
             suppressed="suppressed" in content,
             diverse=about_target,
+            linked=link_column(content) is not None,
         )
 
 
@@ -346,6 +355,8 @@ def only_stated(content: dict[str, Any], private: bool, present: bool) -> Iterat
         yield f"{NOT_CHECKED}{sentence(content['presence'])}"
     if not private and "suppressed" in content:
         yield f"{NOT_CHECKED}{public_words(content['suppressed'])}"
+    if link_column(content) is not None:
+        yield "Not checked: that people are numbered at random, for this release alone."
     if any("groups" in column.get("coarser", ()) for column in content["columns"]):
         yield "Not checked: which values of the original a label of a group stands for."
     if any("question" in column for column in content["columns"]):

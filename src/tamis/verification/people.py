@@ -5,6 +5,10 @@ Where people have several, the holder keeps ``private/people.csv``: for each row
 file, in its order, a number that stands for a person. The numbers follow from the released rows
 and reveal nothing about the order of the original or of its identifiers.
 
+Where rows of a person are released together, the first column of the file says whose each row is,
+by numbers from 1 that are drawn for this release: anybody can count people, and there is no such
+file.
+
 Of the people who were left out so that all others keep what is promised, the manifest has a rounded
 share and no number, which would tell how many rows there were and so whether one more was among
 them. The holder's recipe has the numbers.
@@ -17,7 +21,7 @@ row; empty where there is no identifier. The recipe says which columns these are
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +35,7 @@ from tamis.files import open_plain_file
 from tamis.people import People
 from tamis.release import Release
 from tamis.release_counts import PERCENT, rounded_up
-from tamis.table import Table, content_order, number_people, sort_by_content
+from tamis.table import Table, bare, content_order, frame_of_columns, number_people, sort_by_content
 from tamis.verification.checks import measure
 from tamis.verification.layout import (
     HEADERS,
@@ -47,19 +51,31 @@ DIGITS = 20
 """The most characters a line may have."""
 
 
-def arranged(table: Table) -> pl.DataFrame:
+def link_numbers(release: Release, name: str, draw: np.random.Generator) -> pl.Series:
+    """The column that says which rows are of one person, by numbers drawn for this release.
+
+    People are numbered by what is released of them before numbers are drawn, so that nothing is
+    left of the order of rows or identifiers even for those who know what was drawn.
+    """
+    people = number_people(_leaving(release.table), release.people).renumbered()
+    return pl.Series(name, draw.permutation(people.count)[people.codes] + 1)
+
+
+def arranged(table: Table, link: pl.Series | None = None) -> pl.DataFrame:
     """Columns by name, the target last; rows in the order of their content.
+
+    A column that says whose rows they are comes first.
 
     >>> from tamis import Roles
     >>> rows = pl.DataFrame({"b": [1, 2, 3], "a": [4, 4, None], "y": [1, 0, 0]})
     >>> arranged(Table(rows, Roles(target="y"))).rows()
     [(None, 3, 0), (4, 1, 1), (4, 2, 0)]
     """
-    return sort_by_content(_leaving(table))
+    return sort_by_content(_leaving(table, link))
 
 
 def arrange_private(
-    release: Release, secrets: NDArray[np.int64] | None = None
+    release: Release, secrets: NDArray[np.int64] | None = None, link: pl.Series | None = None
 ) -> tuple[People, NDArray[np.int64] | None]:
     """The person of each row of the file that `arranged` gives, and its secrets, where there are.
 
@@ -67,15 +83,17 @@ def arrange_private(
     of one person in the order of the secrets: whatever may tell rows apart, in the private part
     alone, is a function of the rows and the secrets, never of where or whose they were.
     """
-    rows, ties = _leaving(release.table), () if secrets is None else tuple(_lines(secrets))
+    rows, ties = _leaving(release.table, link), () if secrets is None else tuple(_lines(secrets))
     people = number_people(rows, release.people, *ties)
-    if not people.each_row:  # else the numbers would be those of rows of the original
+    if not people.each_row and link is None:  # else they number the rows of the original
         ties = (people.codes, *ties)
     order = content_order(rows, *ties)
     return people[order], None if secrets is None else secrets[order]
 
 
-def arrange_names(release: Release, names: pl.DataFrame) -> pl.DataFrame:
+def arrange_names(
+    release: Release, names: pl.DataFrame, link: pl.Series | None = None
+) -> pl.DataFrame:
     """Names of the rows of the original as those of the file that `arranged` gives.
 
     Identical rows are in the order of their names, so that nothing is left of where they were.
@@ -84,11 +102,12 @@ def arrange_names(release: Release, names: pl.DataFrame) -> pl.DataFrame:
     ties = [
         kept[name].rank("dense").fill_null(0).to_numpy().astype(np.int64) for name in kept.columns
     ]
-    return kept[content_order(_leaving(release.table), *ties)]
+    return kept[content_order(_leaving(release.table, link), *ties)]
 
 
-def _leaving(table: Table) -> pl.DataFrame:
-    return table.only([*sorted(table.features), table.target])
+def _leaving(table: Table, link: pl.Series | None = None) -> pl.DataFrame:
+    rows = table.only([*sorted(table.features), table.target])
+    return rows if link is None else frame_of_columns([link, *rows.get_columns()], rows.height)
 
 
 def _lines(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -136,7 +155,7 @@ def promises_in_people(
     What was `measured` in rows becomes `rows_measured`; `recount` says what people can be counted
     from, the file itself or the holder's private part. `CannotMeet` where people are too few.
     """
-    recount = "file" if people.each_row else "private"
+    recount = "file" if people.each_row or people.together else "private"
     found = []
     for entry in entries:
         rows = entry["measured"]
@@ -153,10 +172,32 @@ def promises_in_people(
 
 def kept_people(folder: Path, frame: pl.DataFrame, content: dict[str, Any]) -> People | None:
     """Whose each row of a published file is; `None` where only a part that is not there says."""
+    if (link := link_column(content)) is not None:
+        numbers = frame.get_column(link).cast(pl.Int64, strict=False).fill_null(0).to_numpy()
+        return People.named(numbers, frame.height).linked()
     is_kept = any(entry.get("recount") == "private" for entry in content["promises"])
     if not is_kept or not is_folder(folder / PRIVATE):
         return None
     return People.named(read_numbers(folder / PRIVATE / PEOPLE, frame.height), frame.height)
+
+
+def link_column(content: Mapping[str, Any]) -> str | None:
+    """The column by which rows of a person belong together, if a manifest has one."""
+    return next((c["name"] for c in content["columns"] if c["role"] == "link"), None)
+
+
+def wrong_link(frame: pl.DataFrame, content: dict[str, Any]) -> str:
+    """What is wrong with the numbers of people: each from 1 to as many as there are, and no other.
+
+    So they have no room for anything that a number might tell of a person.
+    """
+    link = link_column(content)
+    if link is None:
+        return ""
+    each = bare(frame.get_column(link)).cast(pl.String).cast(pl.Int64, strict=False).unique()
+    if each.drop_nulls().sort().to_list() == [*range(1, each.len() + 1)]:
+        return ""
+    return f"column {link!r} does not number the people from 1 on"
 
 
 def wrong_people(
@@ -171,7 +212,12 @@ def wrong_people(
         said, rows = entry["measured"], entry.get("rows_measured", entry["measured"])
         if not entry["at_least"] <= said <= rows:
             return f"{entry['key']} is given as {said} people and {rows} rows, which is impossible"
-        if entry.get("recount", "file") != "private":
+        if entry.get("linked"):
+            if (folder / PRIVATE / PEOPLE).exists():
+                return f"{PRIVATE}/{PEOPLE} is there, but the file itself says whose rows are whose"
+            if count is not None and (value := count(entry)) != said:
+                return f"{entry['key']} is {value} in people, but the manifest says {said}"
+        elif entry.get("recount", "file") != "private":
             if said != rows or (folder / PRIVATE / PEOPLE).exists():
                 return f"{entry['key']} counts {said} of {rows} rows and not whose they are"
         elif count is not None:
@@ -183,7 +229,8 @@ def wrong_people(
 
 def rows_stated(entry: dict[str, Any]) -> int:
     """The rows that a promise of a manifest says were counted."""
-    stated: int = entry["rows_measured" if entry.get("recount") == "private" else "measured"]
+    several = entry.get("recount") == "private" or entry.get("linked")
+    stated: int = entry["rows_measured" if several else "measured"]
     return stated
 
 

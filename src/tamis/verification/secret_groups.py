@@ -31,7 +31,7 @@ from tamis.stated import (
     short_of_asked,
 )
 from tamis.table import bare, only
-from tamis.verification.checks import as_stored, target_column
+from tamis.verification.checks import seen_cells, target_column
 from tamis.verification.layout import PRIVATE, RECIPE, SECRETS, is_folder, read_json
 
 Secrets = NDArray[np.int64]
@@ -64,10 +64,11 @@ def secret_groups(
     >>> sorted(secret_groups(jobs, np.array([1, 2, 2])))
     [SecretGroup(people=1, counts={2: 1}), SecretGroup(people=2, counts={1: 1, 2: 1})]
     """
-    whose = People.named(people, len(secrets)).codes
-    rows = as_stored(cells) if cells.width else pl.DataFrame({"0": np.zeros(len(secrets))})
+    whose = People.named(people, len(secrets))
+    every = pl.DataFrame({"0": np.zeros(len(secrets))})
+    rows = seen_cells(cells, whose) if cells.width else every
     keys = rows.columns
-    rows = rows.with_columns(value=pl.Series(secrets), whose=pl.Series(whose))
+    rows = rows.with_columns(value=pl.Series(secrets), whose=pl.Series(whose.codes))
     values = rows.group_by([*keys, "value"]).agg(count=pl.col("whose").n_unique()).sort("value")
     crowds = rows.group_by(keys).agg(people=pl.col("whose").n_unique())
     each = values.group_by(keys).agg("value", "count")
@@ -96,7 +97,7 @@ def risk_of_rows(cells: pl.DataFrame, of: str, people: PeopleLike, rows: int) ->
     who = People.named(people, rows)
     if not cells.width:
         return 1 / who.count
-    stored = as_stored(cells)
+    stored = seen_cells(cells, who)
     names = stored.columns
     each = stored.with_columns(whose=pl.Series(who.codes))
     alike = each.select(pl.col("whose").n_unique().over(names), who="whose")
@@ -116,10 +117,10 @@ def fewest_with_rows(cells: pl.DataFrame, most: int, people: PeopleLike = None) 
     >>> fewest_with_rows(jobs, 2, np.array([0, 0, 1, 1, 2]))
     2
     """
-    who = People.named(people, cells.height).codes.tolist()
-    stored = as_stored(cells).rows() if cells.width else [()] * cells.height
+    who = People.named(people, cells.height)
+    stored = seen_cells(cells, who).rows() if cells.width else [()] * cells.height
     owned: dict[int, Counter[tuple[Any, ...]]] = {}
-    for person, row in zip(who, stored):
+    for person, row in zip(who.codes.tolist(), stored):
         owned.setdefault(person, Counter())[row] += 1
     having: dict[tuple[tuple[Any, ...], int], set[int]] = {}
     for person, rows in owned.items():

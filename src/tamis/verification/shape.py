@@ -74,7 +74,7 @@ _COLUMN = {
     "name": is_text,
     "header": is_text,
     "kind": one_of("number", "nominal", "date"),
-    "role": one_of("target", "feature", "lower bound", "upper bound"),
+    "role": one_of("target", "feature", "lower bound", "upper bound", "link"),
     "stated": is_flag,
     "of?": is_text,
     "made_of?": is_text,
@@ -94,6 +94,7 @@ _PROMISE = {
     "claim": is_text,
     "unit": _UNIT,
     "columns": [is_text],
+    "linked?": is_flag,
     "at_least": is_count,
     "absences?": lambda value: is_count(value) and 0 < value <= MOST_ABSENCES,
     "measured": is_count,
@@ -139,6 +140,7 @@ def _of_people_alike(said: dict[str, Any]) -> Shape | None:
         **about,
         "columns": [is_text],
         "unit": _UNIT,
+        "linked?": is_flag,
         **{name: one_of(*choices) for name, choices in stated.choices.items()},
         **{name: _FIGURES.get(name, is_fraction) for name in stated.figures},
         **_REACHED,
@@ -407,9 +409,11 @@ def _of_columns(columns: list[dict[str, Any]]) -> str:
             return f"column {column['name']!r} has a role, and is said to have none"
         if bound and column["of"] in features:
             features[column["of"]].append(column["name"])
-    targets = [c["name"] for c in columns if c["role"] == "target"]
+    targets, links = (
+        [c["name"] for c in columns if c["role"] == role] for role in ("target", "link")
+    )
     expected = [n for name in sorted(features) for n in (name, *features[name])] + targets
-    if [column["name"] for column in columns] != expected:
+    if [column["name"] for column in columns] != links[:1] + expected:
         return "the columns are not in the order of their names, the target last"
     return ""
 
@@ -419,6 +423,9 @@ def _of_lists(content: dict[str, Any]) -> str:
     about = [*entries, *([content["presence"]] if "presence" in content else ())]
     if any(entry["columns"] != sorted({*entry["columns"]}) for entry in about):
         return "the columns of a promise are not in the order of their names, each once"
+    linked = any(column["role"] == "link" for column in content["columns"])
+    if any(entry.get("linked", False) is not linked for entry in entries):
+        return "a promise is about rows of a person together, and the file is not, or not all are"
     whose = [(e["key"], e.get("attacker"), e.get("column")) for e in entries]
     for entry in content["measured"]:
         if _is_finer_than_supported(entry["value"], entry.get("low"), entry.get("high")):

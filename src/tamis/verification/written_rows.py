@@ -15,7 +15,7 @@ from tamis.catalogue.methods import RECORDED
 from tamis.formulas import undone
 from tamis.people import People
 from tamis.read.keys import identifying_columns
-from tamis.table import Table, bare
+from tamis.table import Table, bare, only
 from tamis.table_file import read_cells
 from tamis.verification.checks import Counts, count_alone, measure, target_column
 from tamis.verification.form import (
@@ -29,7 +29,7 @@ from tamis.verification.form import (
     wrong_schema,
 )
 from tamis.verification.layout import PRIVATE, SECRETS
-from tamis.verification.people import kept_people, read_numbers
+from tamis.verification.people import kept_people, link_column, read_numbers, wrong_link
 from tamis.verification.presence import Recounted, recounted_presence
 from tamis.verification.secret_groups import (
     Secrets,
@@ -126,7 +126,8 @@ class RowsInMemory:
         return numbered_secrets(cells.cast(pl.Float64) if target["kind"] == "number" else cells)
 
     def wrong_schema(self) -> str:
-        return wrong_rows(self.raw.height, self.content) or wrong_schema(self.raw, self.content)
+        wrong = wrong_rows(self.raw.height, self.content) or wrong_schema(self.raw, self.content)
+        return wrong or wrong_link(self.raw, self.content)
 
     def wrong_form(self) -> str:
         return wrong_form(self.path, self.raw, self.content)
@@ -153,8 +154,9 @@ class RowsInMemory:
         return measure(entry, self.frame, self._who(in_people))
 
     def count_alone(self, columns: list[str], kind: str, in_people: bool) -> Counts:
-        target = target_column(self.content)["name"]
-        return count_alone(self.frame, columns, kind, target, self._who(in_people))
+        target, link = target_column(self.content)["name"], link_column(self.content)
+        shown = only(self.frame, [name for name in self.frame.columns if name != link])
+        return count_alone(shown, columns, kind, target, self._who(in_people))
 
     def reached_by_target(self, entry: dict[str, Any]) -> float:
         return measured_entry(entry, self.frame, self.targets, self.people)
