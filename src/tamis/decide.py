@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -17,10 +17,10 @@ from tamis.evaluate.bits_scorer import figure
 from tamis.evaluate.figure import Figure
 from tamis.evaluate.in_population import InPopulation
 from tamis.evaluate.scorecard import HEADS, Row, Scorecard, kept_told_picture, line_of
-from tamis.figures import exceeds
 from tamis.notebook import by_fields, html_table, in_short, quoted, share_words
 from tamis.rank.evaluation import WEIGHTS, Direction, Evaluation, Weights, evaluation, read_weights
 from tamis.release import Release
+from tamis.require.population import OfPopulation
 from tamis.select.front import undominated
 
 if TYPE_CHECKING:
@@ -114,35 +114,20 @@ def beyond(
     return tuple(found)
 
 
-def found_there(release: Release, population: InPopulation, most: float) -> tuple[Failure, ...]:
-    """That too many people of a release would be found in the population."""
-    if not population.covers(release):
-        return (Failure(UNCOVERED, UNCOVERED, 1.0),)
-    measured = population.risk_of(release)
-    if measured is None or not exceeds(measured.risk, most):
-        return ()
-    name, gap = "share of people found in the population", measured.risk - most
-    words = f"the {name} must be at most {most:.4g} but is {measured.risk:.4g} ({gap:.2g} too much)"
-    short = f"{name} {measured.risk:.4g}, not at most {most:.4g}"
-    return (Failure(words, short, gap / max(most, 0.01)),)
-
-
-def too_present(
-    release: Release, population: InPopulation, bounds: tuple[float, float]
+def lacking_in_population(
+    release: Release, known: InPopulation, required: Iterable[OfPopulation]
 ) -> tuple[Failure, ...]:
-    """That a release reveals too much about which people of the population are in the table."""
-    if not population.covers(release):
+    """What a release does not keep of what is required in the population."""
+    if not known.covers(release):
         return (Failure(UNCOVERED, UNCOVERED, 1.0),)
-    found = population.presence_of(release)
-    if found is None or found.within(*bounds):
-        return ()
-    low, high = bounds
-    words = (
-        f"the chance that somebody is in the table must be from {low:.4g} to {high:.4g} but is "
-        f"from {found.least:.4g} to {found.most:.4g}"
-    )
-    gap = max(low - found.least, found.most - high)
-    return (Failure(words, "it reveals which people of the population are in the table", gap),)
+    found = []
+    for each in required:
+        measured = each.measure(known, release)
+        if measured is not None and (gap := each.short_by(measured)):
+            share = gap / max(max(bound for _, bound in each.bounds), 0.01)
+            words, short = each.lacking(measured), each.lacking_in_short(measured)
+            found.append(Failure(words, short, share))
+    return tuple(found)
 
 
 @dataclass(frozen=True, eq=False)

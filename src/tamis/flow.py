@@ -19,9 +19,8 @@ from tamis.decide import (
     Failure,
     decide,
     failures,
-    found_there,
+    lacking_in_population,
     taken,
-    too_present,
 )
 from tamis.errors import InputError, Progress, TamisWarning, listed
 from tamis.evaluate.close_look import CloseLook, close_look
@@ -196,11 +195,7 @@ def consider(
         outcome = consider(table.records, settings, progress=progress)
         return replace(outcome, left_out=table.left_out, engine=table.said())
     settings = (settings or Settings()).with_secret()
-    if settings.delta_presence is not None and register is None:
-        raise InputError("delta_presence needs a register of everybody; give --population FILE")
-    population = population_of(
-        settings.sampling, register, table, needed=settings.max_population_risk is not None
-    )
+    population = population_of(settings.sampling, register, table, settings.in_population)
     records = None
     if isinstance(table, BinaryTable):
         table, records = _compared(table, settings, progress)
@@ -456,10 +451,9 @@ def _also(
     found = {} if handed is None else _beside(card, handed, evaluator, settings)
     if population is None:
         return found
-    most, presence = settings.max_population_risk, settings.delta_presence
-    for row in card.rows:
-        failed = () if most is None else found_there(row.release, population, most)
-        failed += () if presence is None else too_present(row.release, population, presence)
+    required = settings.in_population
+    for row in card.rows if required else ():
+        failed = lacking_in_population(row.release, population, required)
         found[row.release.name] = (*found.get(row.release.name, ()), *failed)
     return found
 

@@ -29,7 +29,12 @@ from tamis.require.attacker import Attacker, check_attackers
 from tamis.require.base import Requirements
 from tamis.require.counts import BetaKind, Distance
 from tamis.require.diversity import DiversityKind
-from tamis.risk.presence import presence_bounds
+from tamis.require.population import (
+    OF_POPULATION,
+    DeltaPresence,
+    OfPopulation,
+    required_in_population,
+)
 
 _TOLD = MEASURES["told"]
 Format = Literal["csv", "parquet", "long", "svm", "sav", "dta", "xlsx", "auto"]
@@ -255,7 +260,8 @@ class Settings(
         if light := [name for name, weight in self.secret_weights.items() if not weight > 0]:
             raise InputError(f"the weight of secret {listed(light)} must be above 0")
         if self.delta_presence is not None:  # a recipe gives it as a list
-            object.__setattr__(self, "delta_presence", presence_bounds(self.delta_presence))
+            bounds = DeltaPresence.of(self.delta_presence)
+            object.__setattr__(self, "delta_presence", bounds.shares)
         super().__post_init__()
         self._check_each()
         if self.epsilon is not None:
@@ -307,10 +313,10 @@ class Settings(
 
     def _check_synthetic(self) -> None:
         """Refuse what is about people in rows: synthetic ones describe nobody."""
-        if self.max_population_risk is not None or self.delta_presence is not None:
+        if self.in_population:
             raise InputError(
-                "max_population_risk and delta_presence are about people in rows, and "
-                "synthetic rows describe nobody; give either these or epsilon"
+                f"{' and '.join(kind.option.dest for kind in OF_POPULATION)} are about people in "
+                "rows, and synthetic rows describe nobody; give either these or epsilon"
             )
         if self.max_suppressed:
             raise InputError(
@@ -375,6 +381,11 @@ class Settings(
     @property
     def _limited_rules(self) -> dict[RuleMeasure, float]:
         return limited_measures(self.rule_limits, self.rule_measures)
+
+    @property
+    def in_population(self) -> tuple[OfPopulation, ...]:
+        """What is required of a release where its people are a sample of a population."""
+        return required_in_population(vars(self))
 
     @property
     def measures(self) -> tuple[MeasureRecord, ...]:

@@ -21,6 +21,7 @@ from tamis.coarsen.lattice import InRegister, full_domain
 from tamis.coarsen.search import coarsened
 from tamis.errors import CannotMeet, InputError
 from tamis.require import requirements
+from tamis.require.population import DeltaPresence
 from tamis.risk.suppression import most_suppressed
 from tests.coarsen import definitions
 from tests.coarsen.definitions import PlainTable
@@ -64,7 +65,7 @@ def with_register(table: PlainTable, town: PlainTable, low: float, high: float) 
         people=people,
         values=np.repeat([0, 1], [len(table.rows), len(town.rows)]),
     )
-    return InRegister(both, low, high)
+    return InRegister(both, DeltaPresence(low, high))
 
 
 @settings(max_examples=25)
@@ -250,7 +251,7 @@ def test_what_leaves_hides_who_is_in_it(rows, others, within, limit):
     least = min(there.count(form) / everybody.count(form) for form in everybody)
     most = max(whole.count(form) / everybody.count(form) for form in everybody)
     assert (found.presence.least, found.presence.most) == pytest.approx((least, most))
-    assert found.presence.within(*within)
+    assert not DeltaPresence(*within).short_by(found.presence)
 
 
 def test_a_crowded_class_is_not_hidden_by_leaving_it_out():

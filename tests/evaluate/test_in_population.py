@@ -7,10 +7,11 @@ import polars as pl
 import pytest
 
 from tamis import Roles, Settings, Table, consider
-from tamis.decide import found_there
+from tamis.decide import lacking_in_population
 from tamis.errors import InputError
 from tamis.evaluate.in_population import InPopulation, register_of
 from tamis.release import AlteredRelease, Coarsening, Recipe, Release, released
+from tamis.require.population import PopulationRiskLimit
 
 RNG = np.random.default_rng(4)
 TOWN = pl.DataFrame(
@@ -70,7 +71,8 @@ def test_who_knows_nothing_finds_nobody():
     table = Table(TOWN.head(150), roles)
     alone = released(table, ["age"], "ages alone", Recipe("hand"))
     assert InPopulation(sampling=0.1).risk_of(alone) is None
-    assert found_there(alone, InPopulation(sampling=0.1), 0.0) == ()
+    sampled = InPopulation(sampling=0.1)
+    assert lacking_in_population(alone, sampled, [PopulationRiskLimit(0.0)]) == ()
 
 
 def test_a_limit_says_how_many_are_found():
@@ -78,8 +80,8 @@ def test_a_limit_says_how_many_are_found():
     known = InPopulation(register=REGISTER)
     measured = known.risk_of(plain)
     assert measured is not None
-    assert found_there(plain, known, measured.risk) == ()
-    (failure,) = found_there(plain, known, measured.risk / 2)
+    assert lacking_in_population(plain, known, [PopulationRiskLimit(measured.risk)]) == ()
+    (failure,) = lacking_in_population(plain, known, [PopulationRiskLimit(measured.risk / 2)])
     assert "found in the population" in failure.words
     other = released(
         Table(TOWN.head(150).rename({"age": "years"}), Roles(target="ill")),
@@ -87,7 +89,7 @@ def test_a_limit_says_how_many_are_found():
         "other names",
         Recipe("hand"),
     )
-    (failure,) = found_there(other, known, 1.0)
+    (failure,) = lacking_in_population(other, known, [PopulationRiskLimit(1.0)])
     assert "not those of the register" in failure.words
 
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from tamis import Roles, Table
 from tamis.errors import InputError
-from tamis.risk.presence import Presence, delta_presence, presence_bounds
+from tamis.require.population import DeltaPresence
+from tamis.risk.presence import Presence, delta_presence
 
 TOWN = st.lists(
     st.tuples(st.sampled_from(["a", "b", None]), st.integers(0, 1), st.booleans()), min_size=1
@@ -48,15 +49,15 @@ def test_a_population_that_lacks_people_or_columns_is_refused() -> None:
     with pytest.raises(InputError, match="different types"):
         delta_presence(pl.DataFrame({"job": [True]}), pl.DataFrame({"job": [date(2026, 1, 1)]}))
     with pytest.raises(InputError, match="LOW,HIGH"):
-        Presence(0, 1).within(0.5, 0.2)
+        DeltaPresence.of((0.5, 0.2))
 
 
 @pytest.mark.parametrize("shares", [(0, 0), (0, 1), (1, 1), (0.4, 0.4)])
 def test_shares_may_be_equal_and_at_the_ends(shares):
-    assert presence_bounds(shares) == shares
+    assert DeltaPresence.of(shares).shares == shares
 
 
 @pytest.mark.parametrize("shares", [(-0.1, 1), (0, 1.1), (0.5,), (0, 0.5, 1)])
 def test_shares_beyond_the_ends_are_refused(shares):
     with pytest.raises(InputError, match="LOW,HIGH within 0 and 1"):
-        presence_bounds(shares)
+        DeltaPresence.of(shares)

@@ -22,10 +22,11 @@ from tamis.flow import Outcome, Settings, consider
 from tamis.publication.bundle import publish
 from tamis.publication.manifest import stated
 from tamis.release import Coarsening
+from tamis.require.population import DeltaPresence
 from tamis.risk.presence import delta_presence
 from tamis.verification.labels import StatedGroups, labels_of
 from tamis.verification.layout import write_json
-from tamis.verification.presence import _comparable, counted_shares, how_to_read, presence_entry
+from tamis.verification.presence import _comparable, counted_shares, how_to_read
 
 NUMBERS = st.integers(0, 99)
 CODES = st.sampled_from(["01000", "01001", "75011", "75", "9"])
@@ -107,7 +108,7 @@ def test_shares_are_those_of_the_audit(rows, others, as_text):
     town = Table(pl.DataFrame([*rows, *others], schema=schema, orient="row"))
     kinds = {"pay": "number", "zip": "nominal"}
     content = {
-        "presence": presence_entry((0, 1), ["pay", "zip"], "rows", False),
+        "presence": DeltaPresence(0, 1).to_dict(["pay", "zip"], "rows", altered=False),
         "columns": [{"name": name, "kind": kind} for name, kind in kinds.items()],
     }
     written = table.cast(pl.String) if as_text else table

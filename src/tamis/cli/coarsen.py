@@ -49,7 +49,7 @@ def coarsen(
 
     if output is not None:
         format_named(output)
-    check_register(population, asked["delta_presence"])
+    check_register({"population": population, **asked})
     table = source.read_with_roles()
     given = given_ladders(source, ladder, ladders)
     register = None if population is None else read_register(source, population, table)

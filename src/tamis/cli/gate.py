@@ -14,6 +14,12 @@ from tamis.cli.terminal import console
 from tamis.errors import CannotMeet, InputError, plural
 from tamis.option import as_flag
 from tamis.options.release import ATTACKER, PRESET
+from tamis.require.population import (
+    OF_POPULATION,
+    OfPopulation,
+    refuse_unknown_population,
+    required_in_population,
+)
 
 if TYPE_CHECKING:
     from tamis.require.base import Requirements
@@ -29,8 +35,7 @@ class Gate:
     """The limits that a table must keep."""
 
     groups: Requirements
-    max_population_risk: float | None
-    presence: tuple[float, float] | None
+    in_population: tuple[OfPopulation, ...]
     flags: frozenset[str]
     """Those that the command line gives. A file has those of the release that is to be made: what
     a table lacks of them is said, and stops nothing."""
@@ -43,20 +48,15 @@ class Gate:
         if ctx.get_parameter_source(PRESET.dest) == ParameterSource.COMMANDLINE:
             flags |= set(PRESETS[ctx.params[PRESET.dest]].asks)
         from tamis.require import options_of_groups, requirements
-        from tamis.risk.presence import presence_bounds
 
         groups = requirements(**{name: options.pop(name) for name in options_of_groups()})
-        presence = options.pop("delta_presence")
-        risk = options.pop("max_population_risk")
-        bounds = None if presence is None else presence_bounds(presence)
-        return cls(groups, risk, bounds, frozenset(flags))
+        asked = {kind.option.dest: options.pop(kind.option.dest) for kind in OF_POPULATION}
+        return cls(groups, required_in_population(asked), frozenset(flags))
 
     def refuse_population(self) -> None:
-        if self.max_population_risk is not None or self.presence is not None:
-            raise InputError(
-                "the population is counted for a table in memory; leave --max-population-risk and "
-                "--delta-presence out"
-            )
+        if self.in_population:
+            flags = " and ".join(kind.option.flag for kind in OF_POPULATION)
+            raise InputError(f"the population is counted for a table in memory; leave {flags} out")
 
     def check(
         self, table: Table, population: PopulationRisk | None, presence: Presence | None
@@ -66,24 +66,18 @@ class Gate:
         from tamis.risk.limits import check_figure, check_groups
 
         found = check_groups(self._asked(table), scope(table)) if self.groups else []
-        if self.max_population_risk is not None:
-            if population is None:
-                raise InputError(
-                    "--max-population-risk needs to know the population; give --population, "
-                    "--sampling or --weight"
-                )
-            words, most = "the share found in the population", self.max_population_risk
-            found.append(
-                check_figure("max_population_risk", "at_most", most, population.risk, words)
+        measured = {"max_population_risk": population, "delta_presence": presence}
+        for each in self.in_population:
+            refuse_unknown_population(
+                [each],
+                register=presence is not None,
+                known=population is not None,
+                named=lambda option: option.flag,
             )
-        if self.presence is not None:
-            if presence is None:
-                raise InputError("--delta-presence needs a register; give --population FILE")
-            words = "the chance of being in the table"
-            low, high = self.presence
+            figures = each.figures(measured[each.name])
             found += [
-                check_figure("delta_presence", "at_least", low, presence.least, words),
-                check_figure("delta_presence", "at_most", high, presence.most, words),
+                check_figure(each.name, side, bound, figure, f"the {each.figure}")
+                for (side, bound), figure in zip(each.bounds, figures)
             ]
         return found
 

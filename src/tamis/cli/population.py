@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ from tamis.cli.table_source import TableSource
 from tamis.cli.terminal import rich_table
 from tamis.errors import InputError
 from tamis.figures import percent
+from tamis.require.population import refuse_unknown_population, required_in_population
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,10 +22,15 @@ if TYPE_CHECKING:
 _NAMES = {"pitman": "Pitman", "zayatz": "Zayatz", "snb": "Chen and McNulty"}
 
 
-def check_register(population: str | None, delta_presence: Any) -> None:
-    """Before any work is done: a limit on who is in the table needs a register."""
-    if delta_presence and population is None:
-        raise InputError("--delta-presence needs a register of everybody; give --population FILE")
+def check_register(asked: Mapping[str, Any], weighed: bool = False) -> None:
+    """Before any work is done: what is required in the population needs one that is known."""
+    register = asked["population"] is not None
+    refuse_unknown_population(
+        required_in_population(asked),
+        register=register,
+        known=register or weighed or asked.get("sampling") is not None,
+        named=lambda option: option.flag,
+    )
 
 
 def read_register(source: TableSource, path: str, table: Table) -> Table:

@@ -40,7 +40,8 @@ from tamis.coarsen.ladder import Ladder
 from tamis.coarsen.metrics import EVEN, Metric, metric_named, outer_sum
 from tamis.errors import CannotMeet, InputError, plural
 from tamis.require.base import Requirements
-from tamis.risk.presence import Presence, presence_bounds, presence_of_counts, stacked
+from tamis.require.population import DeltaPresence
+from tamis.risk.presence import Presence, presence_of_counts, stacked
 from tamis.risk.suppression import most_suppressed
 from tamis.table import Table
 
@@ -116,7 +117,7 @@ def full_domain(
     """
     if not 0 <= max_suppressed <= 1:
         raise InputError(f"max_suppressed must be a share from 0 to 1, got {max_suppressed}")
-    needs_everybody = rows.register is not None and rows.register.low > 0
+    needs_everybody = rows.register is not None and rows.register.asked.low > 0
     most = 0 if needs_everybody else most_suppressed(max_suppressed, rows.rows)
     measure = metric_named(metric, rows, asked, factor, most)
     top = grouped_at(rows, rows.top, asked)
@@ -304,7 +305,7 @@ class InRegister:
     both : CodedRows
         The distinct rows of table and register; their `values` say whose a row is: the table's
         (0) or the register's (1).
-    low, high : float
+    asked : DeltaPresence
         From what to what the share of a class of the register may be.
 
     Examples
@@ -312,14 +313,13 @@ class InRegister:
     >>> town = pl.DataFrame({"job": ["cook"] * 4 + ["judge", "smith"]})
     >>> ladder = {"job": Ladder.from_dict("job", {"common": []})}
     >>> table = Table(pl.DataFrame({"job": ["cook", "judge"]}))
-    >>> found = in_register(table, town, ["job"], ladder, (0.0, 0.5))
+    >>> found = in_register(table, town, ["job"], ladder, DeltaPresence(0.0, 0.5))
     >>> found.presence_at((0,)), found.presence_at((1,)).most, found.hides((1,))
     (Presence(least=0.0, most=1.0), 0.333..., True)
     """
 
     both: CodedRows
-    low: float
-    high: float
+    asked: DeltaPresence
 
     @property
     def nested(self) -> bool:
@@ -346,16 +346,16 @@ class InRegister:
 
     def hides(self, levels: Levels) -> bool:
         """Whether every share at a node is within bounds."""
-        return self.presence_at(levels).within(self.low, self.high)
+        return not self.asked.short_by(self.presence_at(levels))
 
     def hopeless_words(self, top: Levels) -> str:
         """Why no node hides enough, by the coarsest one."""
         found = self.presence_at(top)
         return (
-            f"no levels keep the chance that somebody of the register is in the table from "
-            f"{self.low:g} to {self.high:g} together with all else that is asked; with every "
-            f"column at its coarsest level it is from {found.least:.4g} to {found.most:.4g}; allow "
-            "a wider range with --delta-presence, or ask for less (k, l, t, ...)"
+            "no levels keep the chance that somebody of the register is in the table from "
+            f"{self.asked.low:g} to {self.asked.high:g} together with all else that is asked; with "
+            f"every column at its coarsest level it is from {found.least:.4g} to {found.most:.4g}; "
+            "allow a wider range with --delta-presence, or ask for less (k, l, t, ...)"
         )
 
 
@@ -364,7 +364,7 @@ def in_register(
     population: Table | pl.DataFrame,
     quasi: Sequence[str],
     ladders: Mapping[str, Ladder],
-    bounds: Sequence[float],
+    asked: DeltaPresence,
 ) -> InRegister:
     """Table and register with the same ladders.
 
@@ -378,14 +378,13 @@ def in_register(
         Everybody, those in the table included; one row each, unless it is a `Table` with people.
     quasi : sequence of str
     ladders : mapping of column to Ladder
-    bounds : (float, float)
+    asked : DeltaPresence
         From what to what the share of a class of the register may be.
     """
-    low, high = presence_bounds(bounds)
     both, people, rows = stacked(table, population, quasi)
     leaves = [ladders[c].hierarchy(both.get_column(c), lacking=True) for c in quasi]
     codes, hierarchies = zip(*leaves)
     of = np.repeat([OF_TABLE, OF_REGISTER], [rows, both.height - rows])
-    found = InRegister(coded_rows(codes, hierarchies, people=people, values=of), low, high)
+    found = InRegister(coded_rows(codes, hierarchies, people=people, values=of), asked)
     found.presence_at((0,) * len(quasi))  # an error where the register lacks people of the table
     return found

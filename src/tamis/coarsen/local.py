@@ -22,9 +22,10 @@ from tamis.errors import CannotMeet, InputError
 from tamis.people import People, PeopleLike
 from tamis.require.base import Requirements
 from tamis.require.counts import ClassCounts
+from tamis.require.population import DeltaPresence
 from tamis.risk.diversity import count_groups
 from tamis.risk.grouping import Grouping
-from tamis.risk.presence import Presence, presence_bounds, stacked
+from tamis.risk.presence import Presence, stacked
 from tamis.table import Table, bare, kind_of
 
 SplitBy = Literal["range", "target"]
@@ -98,16 +99,15 @@ class Register(NamedTuple):
         table: Table,
         population: Table | pl.DataFrame,
         quasi: Sequence[str],
-        bounds: Sequence[float],
+        asked: DeltaPresence,
     ) -> Self:
         """Where the values of a table and of a register are."""
-        low, high = presence_bounds(bounds)
         both, people, rows = stacked(table, population, quasi)
         lines, every = zip(*(_line(both.get_column(c), rows) for c in quasi))
         places = np.array(lines, dtype=np.int64)
         who = people[rows:].renumbered()
         others = places[:, rows:]
-        return cls(places[:, :rows], others, np.array(every), _if_several(who), low, high)
+        return cls(places[:, :rows], others, np.array(every), _if_several(who), *asked.shares)
 
     @classmethod
     def nobody(cls, rows: int) -> Self:

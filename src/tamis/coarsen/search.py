@@ -31,6 +31,7 @@ from tamis.notebook import in_short
 from tamis.people import People
 from tamis.require import requirements
 from tamis.require.base import Requirements
+from tamis.require.population import DeltaPresence, refuse_unknown_population
 from tamis.risk.anonymity import k_anonymity
 from tamis.risk.grouping import as_table, scope
 from tamis.risk.presence import Presence, stacked, with_left_out
@@ -113,8 +114,8 @@ class _Request:
     made: tuple[str, ...] = ()
     """The columns whose ladders nobody gave."""
 
-    def rows(self, hidden: Sequence[float] | None = None) -> CodedRows:
-        """The distinct rows; `hidden` are the bounds of delta-presence."""
+    def rows(self, hidden: DeltaPresence | None = None) -> CodedRows:
+        """The distinct rows, with who of the register is `hidden` in them."""
         codes, hierarchies = zip(*self.leaves)
         rows = coded_rows(
             codes, hierarchies, people=self.people, values=self.values, missing=self.missing
@@ -124,14 +125,14 @@ class _Request:
         who = in_register(self.table, self.population, self.columns, self.ladders, hidden)
         return replace(rows, register=who)
 
-    def register(self, hidden: Sequence[float] | None) -> Register | None:
+    def register(self, hidden: DeltaPresence | None) -> Register | None:
         """Where the values of table and register are; any share will do where none is asked for."""
         if self.population is None:
             return None
-        bounds = (0.0, 1.0) if hidden is None else hidden
+        hidden = hidden or DeltaPresence(0.0, 1.0)
         # An error where the register lacks people of the table.
-        in_register(self.table, self.population, self.columns, self.ladders, bounds)
-        return Register.of(self.table, self.population, self.columns, bounds)
+        in_register(self.table, self.population, self.columns, self.ladders, hidden)
+        return Register.of(self.table, self.population, self.columns, hidden)
 
 
 def coarsened(
@@ -189,12 +190,14 @@ def coarsened(
     """
     if search not in SEARCHES:
         raise InputError(f"unknown search {search!r}; choose from {', '.join(SEARCHES)}")
-    if delta_presence is not None and population is None:
-        raise InputError("delta_presence needs a register of everybody; give --population FILE")
+    hidden = None if delta_presence is None else DeltaPresence.of(delta_presence)
+    refuse_unknown_population(
+        [hidden] if hidden else [], register=population is not None, known=population is not None
+    )
     request = _request(data, ladders, asked or requirements(), population)
     if search == "local":
-        return _local(request, metric, split_by, delta_presence)
-    return _exact(request, metric, max_suppressed, delta_presence)
+        return _local(request, metric, split_by, hidden)
+    return _exact(request, metric, max_suppressed, hidden)
 
 
 def _request(
@@ -227,7 +230,7 @@ def _request(
 
 
 def _exact(
-    request: _Request, metric: str, max_suppressed: float, hidden: Sequence[float] | None
+    request: _Request, metric: str, max_suppressed: float, hidden: DeltaPresence | None
 ) -> Coarsened:
     rows = request.rows(hidden)
     best = full_domain(rows, request.asked, metric=metric, max_suppressed=max_suppressed)
@@ -299,7 +302,7 @@ def _presence(
 
 
 def _local(
-    request: _Request, metric: str, split_by: SplitBy, hidden: Sequence[float] | None
+    request: _Request, metric: str, split_by: SplitBy, hidden: DeltaPresence | None
 ) -> Coarsened:
     check_local_metric(metric)
     frame, columns = request.table.frame, request.columns

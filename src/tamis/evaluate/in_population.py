@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ from tamis.arrays import Floats
 from tamis.coarsen.ladder import Ladder
 from tamis.errors import InputError, listed_as
 from tamis.release import Release
+from tamis.require.population import OfPopulation, refuse_unknown_population
 from tamis.risk.population import PopulationRisk, population_risk, population_weights
 from tamis.risk.presence import Presence, delta_presence, with_left_out
 from tamis.table import Roles, Table
@@ -106,24 +108,24 @@ class InPopulation:
 
 
 def population_of(
-    sampling: float | None, register: Table | None, table: Any, *, needed: bool
+    sampling: float | None,
+    register: Table | None,
+    table: Any,
+    required: Sequence[OfPopulation] = (),
 ) -> InPopulation | None:
     """What is known of the population; `None` if nothing, which is an error where it is needed.
 
     The weights of a table count where nothing better is known.
     """
-    if sampling is not None or register is not None:
-        return InPopulation(sampling, register)
-    weights = population_weights(table, needed=needed) if isinstance(table, Table) else None
-    if weights is not None:
-        return InPopulation(weights=weights)
-    if needed:
-        raise InputError(
-            "max_population_risk needs to know the population: give a register of it with "
-            "--population FILE, the share that is in the table with --sampling, or weights with "
-            "--weight COL"
-        )
-    return None
+    found, known = None, sampling is not None or register is not None
+    if known:
+        found = InPopulation(sampling, register)
+    elif isinstance(table, Table):
+        needed = any(not each.of_register for each in required)
+        weights = population_weights(table, needed=needed)
+        found = None if weights is None else InPopulation(weights=weights)
+    refuse_unknown_population(required, register=register is not None, known=found is not None)
+    return found
 
 
 def register_of(frame: pl.DataFrame, table: Table) -> Table:

@@ -16,6 +16,7 @@ from tamis.require import options_of_groups
 from tamis.require.attacker import MAX_TOLD
 from tamis.require.base import promised
 from tamis.require.k import ABSENCES
+from tamis.require.population import OF_POPULATION, of_population
 
 K, *BESIDE_K = options_of_groups().values()
 """What may be asked of groups of people alike: their number, and more."""
@@ -67,8 +68,7 @@ ATTACKER = promised(
 PROMISES = (K, ABSENCES, *BESIDE_K, ATTACKER, MAX_SUPPRESSED)
 """What a release may be asked to promise."""
 
-_population = partial(Option, section="The population", rare=True)
-POPULATION = _population(
+POPULATION = of_population(
     "population",
     "A register of everybody, of whom the table is a sample.",
     metavar="FILE",
@@ -82,7 +82,7 @@ POPULATION = _population(
         "no file",
     ),
 )
-SAMPLED = _population(
+SAMPLED = of_population(
     "sampling",
     "The share of the population that is in the table, such as 0.01.",
     "share",
@@ -97,36 +97,15 @@ SAMPLED = _population(
         "not known",
     ),
 )
-MAX_POPULATION_RISK = _population(
-    "max_population_risk",
-    "Largest share of people found in the population.",
-    "share",
-    least=0,
-    most=1,
-    example=0.05,
-    asked=Asked(
-        "The most people to be found",
-        "The share of people whom somebody could find in the whole population. It needs one of "
-        "the two above.",
-        "At most {}% of the people can be found in the population.",
-        "There is no limit on how many are found in the population.",
-    ),
-)
-DELTA_PRESENCE = _population(
-    "delta_presence",
-    "With --population: the chance that somebody of it is in the table.",
-    "shares",
-    metavar="LOW,HIGH",
-)
 REGISTER = (POPULATION, SAMPLED)
 """What is known of the population."""
-IN_POPULATION = (*REGISTER, MAX_POPULATION_RISK, DELTA_PRESENCE)
+IN_POPULATION = (*REGISTER, *(kind.option for kind in OF_POPULATION))
 """What is known of it, and what is required of a release in it."""
 LIMITS = tuple(
     replace(option, rare=False, section="Limits", default=None, otherwise="", note="", asked=None)
     if option in (K, PRESET)
     else replace(option, section="Limits")
-    for option in (K, *BESIDE_K, PRESET, MAX_POPULATION_RISK, DELTA_PRESENCE)
+    for option in (K, *BESIDE_K, PRESET, *(kind.option for kind in OF_POPULATION))
 )
 """What a table that is only measured must meet; nothing is asked where none is given."""
 

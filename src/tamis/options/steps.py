@@ -13,7 +13,6 @@ from tamis.options.release import (
     ATTACKER,
     BESIDE_K,
     BOUNDS,
-    DELTA_PRESENCE,
     EPSILON,
     LADDERS,
     LIMITS,
@@ -26,6 +25,7 @@ from tamis.options.release import (
     SYNTHESISING,
     K,
 )
+from tamis.require.population import DeltaPresence
 
 _weights = partial(Option, "weights", metavar="NAME=N,...")
 WEIGHTS_SHOWN = "performance=.5,privacy=.25,size=.25"
@@ -271,7 +271,7 @@ COARSEN = (
         rare=True,
     ),
     POPULATION,
-    DELTA_PRESENCE,
+    DeltaPresence.option,
     FILE,
 )
 LADDER = (

@@ -55,6 +55,7 @@ from tamis.publication.streamed import verify_streamed, write_streamed
 from tamis.read.keys import refuse_left_identifiers
 from tamis.release import Release
 from tamis.release_counts import ExposureFacts, left_out_numbers
+from tamis.require.population import DeltaPresence
 from tamis.risk.attackers import in_release
 from tamis.statistical_file import texts_of
 from tamis.table import ColumnText, Dictionary, Table
@@ -91,7 +92,6 @@ from tamis.verification.presence import (
     counted_shares,
     kept_presence,
     out_of_bounds,
-    presence_entry,
     unmet_words,
 )
 from tamis.verification.secret_groups import (
@@ -447,7 +447,7 @@ def _presence(
     if register is None or bounds is None or outcome.population is None:
         return {}
     altered, known = release.is_altered, release.table.quasi
-    content["presence"] = presence_entry(bounds, known, release.unit, altered)
+    content["presence"] = DeltaPresence.of(bounds).to_dict(known, release.unit, altered=altered)
     if altered:
         found: Any = outcome.population.presence_of(release)
     else:

@@ -12,7 +12,6 @@ import polars as pl
 from tamis.arrays import Integers
 from tamis.coding import Coded, dense
 from tamis.errors import InputError, listed_as
-from tamis.figures import exceeds, falls_short
 from tamis.people import People
 from tamis.risk.grouping import Scope, as_table, grouped, scope, sizes_of
 from tamis.table import Table, only
@@ -31,30 +30,6 @@ class Presence:
 
     least: float
     most: float
-
-    def within(self, low: float, high: float) -> bool:
-        """Whether the table is (low, high)-present.
-
-        >>> Presence(0.25, 0.5).within(0.2, 0.6), Presence(0.0, 0.5).within(0.1, 0.6)
-        (True, False)
-        """
-        low, high = presence_bounds((low, high))
-        return not (falls_short(self.least, low) or exceeds(self.most, high))
-
-
-def presence_bounds(given: Sequence[float]) -> tuple[float, float]:
-    """Two shares, the smaller first.
-
-    >>> presence_bounds([0.1, 0.5])
-    (0.1, 0.5)
-    """
-    shares = tuple(map(float, given))
-    if len(shares) != 2 or not 0 <= shares[0] <= shares[1] <= 1:
-        raise InputError(
-            "delta-presence is asked for as LOW,HIGH within 0 and 1, got "
-            f"{','.join(f'{share:g}' for share in shares)}"
-        )
-    return shares
 
 
 def delta_presence(

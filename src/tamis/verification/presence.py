@@ -43,24 +43,6 @@ class Recounted(NamedTuple):
     uncounted: str = ""
 
 
-def presence_entry(
-    bounds: Sequence[float], columns: Sequence[str], unit: str, altered: bool
-) -> dict[str, Any]:
-    """What a manifest says of who is in the table, by the columns that attackers may know.
-
-    Where values were altered, the claim is about the true ones, and nobody else can count it.
-    """
-    entry = {
-        "key": KEY,
-        "columns": sorted(columns),
-        "unit": unit,
-        "at_least": float(bounds[0]),
-        "at_most": float(bounds[1]),
-        "recount": "nobody" if altered else "register",
-    }
-    return {**entry, "claim": sentence(entry)}
-
-
 def counted_shares(
     frame: pl.DataFrame,
     content: Mapping[str, Any],

@@ -111,14 +111,7 @@ def _check_population(options: Mapping[str, Any], weighed: bool = False) -> None
     population = options["population"]
     if population is not None and options["sampling"] is not None:
         raise InputError("--population counts everybody and --sampling estimates; give one of them")
-    check_register(population, options["delta_presence"])
-    known = population is not None or options["sampling"] is not None or weighed
-    if options["max_population_risk"] is not None and not known:
-        raise InputError(
-            "--max-population-risk needs to know the population: give a register of it with "
-            "--population FILE, the share that is in the table with --sampling, or weights with "
-            "--weight COL"
-        )
+    check_register(options, weighed)
 
 
 def _settings(options: dict[str, Any], public: Public) -> Settings:
