@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis.catalogue.measures import FACTORS, MEASURES, RANKS, VALUE, MeasureRecord, of_rules
+from tamis.coarsen.intervals import Multiples
 from tamis.errors import CannotMeet, InputError, listed, plural
 from tamis.evaluate.bits import KeptTold, Mean, as_good, chosen, merges_of, redrawn
 from tamis.evaluate.bits_scorer import figure
@@ -434,12 +435,15 @@ def _by_value(
 
 def _merges(scorecard: Scorecard) -> list[tuple[int, ...]]:
     releases = (row.release for row in scorecard.every)
-    return [(each.suppressed_people, *merges_of(_groups(each))) for each in releases]
+    return [(each.suppressed_people, *_merges_in(each)) for each in releases]
 
 
-def _groups(release: Release) -> list[int]:
-    """The groups of each column in a coarser form."""
-    return [release.unsuppressed.table.frame[name].n_unique() for name in release.forms]
+def _merges_in(release: Release) -> tuple[int, ...]:
+    """The groups of each column in a coarser form, and the digits that numbers have lost."""
+    cut = {c: form.level for c, form in release.forms.items() if Multiples.word in form.ladder}
+    merged = [c for c in release.forms if c not in cut]
+    groups = [release.unsuppressed.table.frame[c].n_unique() for c in merged]
+    return merges_of(groups, sum(cut.values()))
 
 
 def _useless(scorecard: Scorecard, row: Row) -> list[Failure]:

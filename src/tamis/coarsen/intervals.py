@@ -293,6 +293,7 @@ class Multiples:
     [0.3, 2.0]
     """
 
+    word: ClassVar[str] = "step"
     noun: ClassVar[str] = "number"
     has_groups: ClassVar[bool] = False
     sizes: tuple[float, ...]
@@ -318,6 +319,14 @@ class Multiples:
 
     def words(self, step: int) -> str:
         return f"numbers cut down to a multiple of {_number(self.sizes[step - 1])}"
+
+    def short(self, step: int) -> str:
+        """The same in a few words.
+
+        >>> Multiples((10, 100)).short(2)
+        'in steps of 100'
+        """
+        return f"in steps of {_number(self.sizes[step - 1])}"
 
     def labels(self, values: pl.Series, step: int) -> pl.Series:
         """Whole numbers where all multiples are whole."""
@@ -575,5 +584,10 @@ def _check_nested(number: int, finer: set[float], coarser: set[float]) -> None:
         )
 
 
-FORMS: dict[str, type[Any]] = {"cuts": Cuts, "width": Widths, "ends": Ends, "step": Multiples}
+FORMS: dict[str, type[Any]] = {
+    "cuts": Cuts,
+    "width": Widths,
+    "ends": Ends,
+    Multiples.word: Multiples,
+}
 """By the word of a description that says which form it is."""

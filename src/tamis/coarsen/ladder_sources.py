@@ -25,7 +25,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tamis.coarsen.calendar import UNITS, Calendar, unit_start
-from tamis.coarsen.intervals import Cuts, Widths, end_at, on_axis, only_words
+from tamis.coarsen.intervals import Cuts, Multiples, Widths, end_at, on_axis, only_words
 from tamis.coarsen.ladder import NOTHING, Form, Ladder
 from tamis.coarsen.value_groups import (
     CommonValues,
@@ -38,6 +38,7 @@ from tamis.cuts import K, all_whole, fewest_digits, quantile_cuts
 from tamis.errors import InputError, listed, plural
 from tamis.people import People, PeopleLike
 from tamis.read.text import file_at, read_bytes, read_utf8
+from tamis.read.types import EXACT
 from tamis.table import Table, bare, kind_of
 
 MOST = 20
@@ -54,6 +55,14 @@ NAMED = 40
 """The most values that keep their name."""
 CODES = 20
 """Codes are told by their values where there are at least so many different ones."""
+DIGITLESS = 31
+"""A learner tells so many numbers of a column apart; columns of no more lose no digits."""
+FEWEST_STEPS = 10
+"""The fewest different numbers that are left where digits go."""
+DIGITS = 4
+"""The most steps of a ladder: what is below the finest of them is a thousandth of what teaches."""
+DECIMALS = 9
+"""The finest step, as a power of ten below 1."""
 _POSTAL = re.compile(r"zip|postal|post_?code|postleitzahl|plz", re.IGNORECASE)
 _CODE = r"^[0-9]{3,10}$"
 
@@ -108,6 +117,34 @@ def draft_ladder(column: pl.Series, k: int = K, people: PeopleLike = None) -> La
     present = cells.is_not_null()
     whose = People.named(people, column.len())[present.to_numpy()]
     return Ladder(column.name, _form(column.name, cells.filter(present), k, whose))
+
+
+def digit_ladder(column: pl.Series) -> Ladder | None:
+    """Steps by which numbers lose digits, if they have more than a learner tells apart.
+
+    Powers of ten, the coarsest one such that `FEWEST_STEPS` different numbers are left: coarser
+    ones would be intervals, which `draft_ladder` makes, and finer ones next to all values.
+
+    >>> digit_ladder(pl.Series("income", range(20_000, 31_000, 7))).to_dict()
+    {'step': [10, 100, 1000]}
+    >>> digit_ladder(pl.Series("children", [0, 1, 2, 3]))
+    """
+    cells = bare(column).drop_nulls()
+    if not cells.dtype.is_numeric() or cells.dtype == pl.Boolean or cells.n_unique() <= DIGITLESS:
+        return None
+    values = np.unique(cells.cast(pl.Float64).to_numpy())
+    if not np.abs(values).max() < EXACT:  # nor of what is no number
+        return None
+    span = float(values[-1] - values[0])
+    groups, steps = len(values), list[float]()
+    for power in range(int(np.floor(np.log10(span))), -DECIMALS - 1, -1):
+        step = float(f"1e{power}")
+        left = len(np.unique(np.floor(values / step)))
+        if left >= groups or len(steps) == DIGITS:
+            break
+        if left >= FEWEST_STEPS:
+            steps.append(step)
+    return Ladder(column.name, Multiples(tuple(reversed(steps)))) if steps else None
 
 
 def _form(name: str, cells: pl.Series, k: int, people: People) -> Form:

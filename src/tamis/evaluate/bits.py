@@ -408,18 +408,21 @@ def _best(value: Floats, kept: Floats, order: NDArray[np.intp]) -> NDArray[np.in
     return np.asarray(np.where(first, value, -np.inf).argmax(axis=0))
 
 
-def merges_of(groups: Sequence[int | None]) -> tuple[int, int]:
+def merges_of(groups: Sequence[int | None], dropped: int = 0) -> tuple[int, int, int]:
     """What to prefer of sets that are as good: fewer columns in a coarser form, then fewer groups.
 
     A merge that gains next to nothing is not made, and where one is made, a split within it that
     gains next to nothing is not kept. `groups` are those of each column, `None` for a column as it
-    is.
+    is, or of which only digits were `dropped`, in all so many: numbers leave with no more digits
+    than teach.
 
     >>> merges_of([None, None, 5]) < merges_of([None, 3, 2]) < merges_of([None, 5, 3])
     True
+    >>> merges_of([None, 5], dropped=2) < merges_of([None, 5])
+    True
     """
     coarser = [count for count in groups if count is not None]
-    return len(coarser), sum(coarser)
+    return len(coarser), sum(coarser), -dropped
 
 
 def as_good(measured: KeptTold, one: int, best: int, caution: float = 1.0) -> bool:

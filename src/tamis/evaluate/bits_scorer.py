@@ -30,6 +30,7 @@ from tamis.evaluate.subset_bits import Columns, Gains, Labels, Parts, Question, 
 from tamis.learn.boosting import Boosting, shares
 from tamis.learn.coded_table import CODES, CodedTable
 from tamis.learn.holdout import HoldOut, column_labels
+from tamis.learn.views import Views
 from tamis.learn.whole_people import seen_whole
 from tamis.notebook import by_fields
 from tamis.people import People
@@ -80,6 +81,11 @@ class BitsScorer:
         default_factory=dict, init=False, repr=False
     )
     """The columns of releases by form, of the rows of all parts."""
+    _views: WeakKeyDictionary[Release, list[Views]] = field(
+        default_factory=WeakKeyDictionary, init=False, repr=False
+    )
+    """What the form of a release's columns tells of each secret: the same whoever is asked about,
+    since it is looked for on the rows that a search may see."""
 
     __repr__ = by_fields
 
@@ -176,8 +182,10 @@ class BitsScorer:
         if isinstance(release, DrawnRelease):
             found = _drawn(release, among)
         else:
-            trials = self._trials(release, among)
-            found = _other(release, among, self._as_they_are(release), trials)
+            trials, same = self._trials(release, among), self._as_they_are(release)
+            found = _other(release, among, same, trials, self._views.get(release))
+            asked = [found.secret, *(each.asked for each in found.others)]
+            self._views[release] = [each.views for each in asked if each is not None]
         return found, found.everything
 
     def _trials(self, release: Release, among: SubsetBits) -> list[dict[int, CodedTable]]:
@@ -396,12 +404,13 @@ def _other(
     among: SubsetBits,
     same: Mapping[int, int],
     trials: Sequence[Mapping[int, CodedTable]],
+    found: Sequence[Views] | None,
 ) -> SubsetBits:
     """What is released, as a table of its own of the rows that are learnt from or asked about.
 
     Where values were altered, people as they are stand below it: learnt from above, asked below.
     Of columns that are the `same` as before the views are known. `trials` are columns that are
-    coded otherwise in each round.
+    coded otherwise in each round, `found` the views of each secret where somebody has them.
     """
     parts = among.parts
     rows = parts.every
@@ -422,21 +431,20 @@ def _other(
     if below:
         people = people.and_others(people)
     bits = SubsetBits(table, own, target, secret, people, among.boosting, tables=tables)
-    fresh = set(range(frame.width)) - {*same.values()}
-    others = ((_of_rows(each.asked, rows, bool(below), len(coded)), each) for each in among.others)
+    others = [_of_rows(each.asked, rows, bool(below), len(coded)) for each in among.others]
+    if found is None and among.secret is not None:
+        fresh = set(range(frame.width)) - {*same.values()}
+        before = [among.secret, *(each.asked for each in among.others)]
+        found = [
+            bits.found_views(frame, asked.views.among(same), fresh, guess)
+            for asked, guess in zip(before, (secret, *others))
+        ]
+    first, *rest = found or [Views()]
     bits.others = tuple(
-        each._replace(
-            asked=replace(
-                guess,
-                views=bits.found_views(frame, each.asked.views.among(same), fresh, guess),
-            )
-        )
-        for guess, each in others
+        each._replace(asked=replace(guess, views=views))
+        for each, guess, views in zip(among.others, others, rest)
     )
-    known = () if among.secret is None else among.secret.views.among(same)
-    return bits.with_views(
-        bits.found_views(frame, known, set(range(frame.width)) - {*same.values()})
-    )
+    return bits.with_views(first)
 
 
 def _moved(parts: Parts, rows: NDArray[np.intp], below: int) -> Parts:

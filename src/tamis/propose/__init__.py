@@ -100,6 +100,12 @@ def propose(
         for release in map(without_unused, map(problem.trimmed, found)):
             releases.setdefault(_content(release), release)
         method_reports.append(MethodReport(method.name, len(found), note))
+    for number, method in enumerate(every):
+        more = method.refine(problem, tuple(releases.values()))
+        for release in map(without_unused, map(problem.trimmed, more)):
+            releases.setdefault(_content(release), release)
+        report = method_reports[number]
+        method_reports[number] = replace(report, found=report.found + len(more))
     return Proposals(tuple(name_once(releases.values())), tuple(method_reports))
 
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from tamis.arrays import Floats
 from tamis.catalogue.methods import COARSEN, MethodRecord
 from tamis.coarsen.ladder import Ladder
-from tamis.coarsen.ladder_sources import drawn_in, ladders_of
+from tamis.coarsen.ladder_sources import digit_ladder, drawn_in, ladders_of
 from tamis.coarsen.learnt_forms import CoarserForm, FinestForm, agreement, named_after
 from tamis.coarsen.merging import Residuals, merged_groups
 from tamis.coarsen.value_groups import Prefixes
@@ -32,6 +32,7 @@ from tamis.evaluate.subset_bits import Columns, Parts, Question, SubsetBits
 from tamis.learn.boosting import shares, shares_given
 from tamis.learn.coded_table import CodedTable
 from tamis.people import People
+from tamis.propose.digits import with_fewer_digits
 from tamis.propose.problem import Method, Problem, form_name, set_name
 from tamis.propose.rungs import Keeps, Rung, RungBits, coarsen_others, keeps_people, moves
 from tamis.propose.unaltered import CAUTIONS, in_order, searched_front
@@ -54,10 +55,12 @@ TIMES_CAUTION = (1.0, 3.0, 0.3)
 """What told weighs each time, as multiples of the caution: the front is for other holders, too."""
 MOVES = 40
 """The most steps that are tried from one set: on wide tables the most promising ones."""
+LIKELY = 4
+"""The most valuable sets of columns as they are, which are tried with fewer digits, too."""
 AT_ONCE = 4
 """The steps from a set that are tried before looking where the front is now."""
-WRITTEN = 1
-"""The chain of written levels; those that are learnt follow."""
+DIGITS, WRITTEN = 1, 2
+"""The chains of numbers of fewer digits and of written levels; those that are learnt follow."""
 
 
 @dataclass(frozen=True)
@@ -101,27 +104,46 @@ class Coarsen(Method):
         bits = problem.yardstick.searching
         searched_front(problem)  # the sets that it fits are where the search below starts
         frame = problem.table.only(problem.yardstick.features)
-        ladders = self._ladders(problem)
-        levels = {
-            name: [ladder.apply(frame[name], level) for level in range(1, ladder.top)]
-            for name, ladder in ladders.items()
-        }
+        ladders, digits = self._ladders(problem), self._digits(problem)
+        levels = _levels(ladders, frame)
         found = search_coarser(
             bits,
             frame,
             views=problem.views,
             caution=problem.caution,
             levels=levels,
+            digits=_levels(digits, frame),
             fixed=self.keep,
             also=self._also(problem),
             most=problem.most_suppressed,
             codes=problem.coded,
         )
+        found, finalists = with_fewer_digits(found, _finalists(found, self.most))
         proposed = (
-            self._release(problem, found, number, ladders, levels)
-            for number in _finalists(found, self.most)
+            self._release(problem, found, number, ladders, levels, digits) for number in finalists
         )
         return [release for release in proposed if release is not None]
+
+    def refine(self, problem: Problem, releases: Collection[Release]) -> list[Release]:
+        """Those of columns as they are that may be worth most, without digits that teach nothing.
+
+        What others proposed, too: a number leaves with no more digits than teach.
+        """
+        digits = {} if self.applies(problem) else self._digits(problem)
+        if problem.yardstick is None or not digits:
+            return []
+        bits, frame = problem.yardstick.searching, problem.table.only(problem.yardstick.features)
+        plain = (problem.yardstick.columns(release) for release in releases)
+        sets = tuple(dict.fromkeys(columns for columns in plain if columns))
+        rungs = RungBits.of_columns(bits, frame).with_rungs(
+            frame, list(_written(frame, _levels(digits, frame), DIGITS))
+        )
+        found = CoarserSets(rungs, sets, rungs.measured(sets))
+        value = found.measured.value(problem.caution)[: len(sets)]
+        likely = np.argsort(-value, kind="stable")[:LIKELY].tolist()
+        found, best = with_fewer_digits(found, [], likely)
+        made = (self._release(problem, found, number, {}, {}, digits) for number in best)
+        return [release for release in made if release is not None]
 
     def _also(self, problem: Problem) -> Callable[[Known], bool] | None:
         """What must be kept besides k; also k itself, where who goes is decided for all together.
@@ -145,6 +167,12 @@ class Coarsen(Method):
             if few or name in problem.ladders or isinstance(ladder.form, Prefixes)
         }
 
+    def _digits(self, problem: Problem) -> dict[str, Ladder]:
+        """Steps for the numbers of which nobody wrote a ladder."""
+        free = [c for c in problem.table.features if c not in {*self.keep, *problem.ladders}]
+        made = {name: digit_ladder(problem.table.frame[name]) for name in free}
+        return {name: ladder for name, ladder in made.items() if ladder is not None}
+
     def _release(
         self,
         problem: Problem,
@@ -152,6 +180,7 @@ class Coarsen(Method):
         number: int,
         ladders: Mapping[str, Ladder],
         levels: Mapping[str, list[pl.Series]],
+        digits: Mapping[str, Ladder],
     ) -> Release | None:
         """A set as it is released; `None` where it leaves a column that is the same for all."""
         assert problem.yardstick is not None
@@ -160,6 +189,8 @@ class Coarsen(Method):
         for name, rung in rungs.items():
             if rung.form is not None:
                 forms[name] = Coarsening(rung.form.description(), 1)
+            elif rung.chain == DIGITS:
+                forms[name] = Coarsening(digits[name].to_dict(), rung.dropped)
             elif rung.level is not None:
                 forms[name] = Coarsening(ladders[name].to_dict(), _level(rung, levels[name]))
         release = problem.trimmed(self._in_forms(problem, list(rungs), forms))
@@ -219,6 +250,14 @@ def _of_released(
     return found
 
 
+def _levels(ladders: Mapping[str, Ladder], frame: pl.DataFrame) -> dict[str, list[pl.Series]]:
+    """Each level of some ladders between the column as it is and nothing, of every row."""
+    return {
+        name: [ladder.apply(frame[name], level) for level in range(1, ladder.top)]
+        for name, ladder in ladders.items()
+    }
+
+
 def _finalists(found: CoarserSets, most: int) -> list[int]:
     """The sets that are best for some weights, or on the front; no column need be coarser."""
     if not found.sets:
@@ -263,8 +302,12 @@ class CoarserSets:
     @cached_property
     def merges(self) -> list[tuple[int, ...]]:
         """How much each set merges, as `merges_of` has it."""
-        groups = [rung.groups if rung.chain else None for rung in self.bits.rungs]
-        return [merges_of([groups[c] for c in columns]) for columns in self.sets]
+        rungs = self.bits.rungs
+        groups = [rung.groups if rung.chain and not rung.dropped else None for rung in rungs]
+        return [
+            merges_of([groups[c] for c in columns], sum(rungs[c].dropped for c in columns))
+            for columns in self.sets
+        ]
 
     def chosen(self, caution: float) -> int:
         """The number of the set to release."""
@@ -295,6 +338,7 @@ def search_coarser(
     views: Sequence[tuple[Sequence[str], int]] = (((), 1),),
     caution: float = 1.0,
     levels: Mapping[str, Sequence[pl.Series]] | None = None,
+    digits: Mapping[str, Sequence[pl.Series]] | None = None,
     fixed: Collection[str] = (),
     also: Callable[[Known], bool] | None = None,
     most: int = 0,
@@ -316,6 +360,8 @@ def search_coarser(
         set that is chosen by then, for a holder who is more cautious, and for one who is less.
     levels : mapping of column to series, optional
         Written levels, each with the value of every row; of such a column none is learnt.
+    digits : mapping of column to series, optional
+        The same of numbers that lose digits, where others may be learnt besides.
     fixed : collection of str
         Columns of which no coarser form may be learnt.
     also : callable, optional
@@ -328,7 +374,8 @@ def search_coarser(
         The most sets to fit each time that groups were learnt; as many times they are learnt.
     """
     levels = levels or {}
-    found = RungBits.of_columns(bits, frame).with_rungs(frame, list(_written(frame, levels)))
+    written = [*_written(frame, digits or {}, DIGITS), *_written(frame, levels, WRITTEN)]
+    found = RungBits.of_columns(bits, frame).with_rungs(frame, written)
     finest = _finest(found, frame, {*levels, *fixed}, max(k for _, k in views))
     rungs = [*found.rungs]  # it grows, and sets keep their numbers: what is known of them stays
     keeps = _keeps_all(
@@ -534,14 +581,17 @@ def _worths(found: CoarserSets, caution: float) -> tuple[float, float]:
     return kept, -told
 
 
-def _written(frame: pl.DataFrame, levels: Mapping[str, Sequence[pl.Series]]) -> Iterator[Rung]:
-    """Written levels as rungs; one that tells all rows alike is the column's absence."""
+def _written(
+    frame: pl.DataFrame, levels: Mapping[str, Sequence[pl.Series]], chain: int
+) -> Iterator[Rung]:
+    """Levels as rungs; one that tells all rows alike is the column's absence."""
     for name, every in levels.items():
         column = frame.columns.index(name)
-        for level in every:
+        for number, level in enumerate(every, start=1):
             groups = level.n_unique() - level.has_nulls()
+            dropped = number if level.dtype.is_numeric() else 0
             if level.n_unique() > 1:
-                yield Rung(column, groups, WRITTEN, None, level.alias(name))
+                yield Rung(column, groups, chain, None, level.alias(name), dropped=dropped)
 
 
 def _finest(

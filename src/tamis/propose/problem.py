@@ -13,6 +13,7 @@ import polars as pl
 
 from tamis.binary.records import BinaryTable, Cut, binarise, from_wide, is_binary
 from tamis.catalogue.methods import MethodRecord
+from tamis.coarsen.intervals import Multiples
 from tamis.coarsen.ladder import Ladder, form_class
 from tamis.coding import Coded, CodedFrame
 from tamis.evaluate.bits_scorer import BitsScorer
@@ -198,6 +199,10 @@ class Method(ABC):
     @abstractmethod
     def propose(self, problem: Problem) -> list[Release]: ...
 
+    def refine(self, problem: Problem, releases: Collection[Release]) -> list[Release]:
+        """What more to propose, once all methods have proposed `releases`."""
+        return []
+
 
 MOST_NAMED = 4
 """The most differences that a name has room for."""
@@ -215,9 +220,17 @@ def form_words(release: Release, column: str) -> str:
     form = release.forms.get(column)
     if form is None:
         return "as it is"
+    if Multiples.word in form.ladder:
+        return Multiples.from_dict(form.ladder).short(form.level)
     values = release.table.frame.get_column(column).drop_nulls().n_unique()
     noun = form_class(form.ladder).noun
     return f"{values:,} {noun}" if values == 1 else f"{values:,} {noun}s"
+
+
+def named_with_digits(release: Release) -> list[str]:
+    """The columns of a release, of numbers that lost digits with the step: `pay in steps of 10`."""
+    cut = {c for c, form in release.forms.items() if Multiples.word in form.ladder}
+    return [f"{c} {form_words(release, c)}" if c in cut else c for c in release.features]
 
 
 def columns_of(release: Release) -> list[str]:

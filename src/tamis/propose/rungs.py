@@ -1,7 +1,7 @@
 """The forms that each column may be released in, as one search sees them: as pseudo-columns.
 
-A column's rungs are the column as it is, levels that somebody wrote, groups that were learnt, and
-being absent. A set of rungs has at most one of each column.
+A column's rungs are the column as it is, of numbers also with fewer digits, levels that somebody
+wrote, groups that were learnt, and being absent. A set of rungs has at most one of each column.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 
 from tamis.arrays import Floats
 from tamis.coarsen.learnt_forms import CoarserForm, FinestCodes
-from tamis.coding import Coded, CodedFrame, DistinctRows, coded, collapsed, joined
-from tamis.evaluate.subset_bits import Columns, SubsetBits
+from tamis.coding import Coded, CodedFrame, DistinctRows, coded, collapsed, dense, joined
+from tamis.evaluate.subset_bits import Columns, Question, SubsetBits
 from tamis.learn.coded_table import CodedTable
+from tamis.learn.views import View, Views
 from tamis.people import People, PeopleLike
 from tamis.risk.attackers import Known
 from tamis.risk.grouping import fewest_alike
@@ -48,6 +49,10 @@ class Rung:
     """A written level: what every row has on it."""
     trials: tuple[CoarserForm, ...] = ()
     """The form as it was learnt for each round of choosing, without the rows asked about."""
+    dropped: int = 0
+    """Of numbers with fewer digits, how many are gone."""
+    cures: bool = False
+    """Whether something that tells in the digits of the column is gone with them."""
 
     def applied(self, column: pl.Series) -> pl.Series:
         """The column as this rung releases it."""
@@ -99,8 +104,9 @@ class RungBits(SubsetBits):
 
     def with_rungs(self, frame: pl.DataFrame, more: Sequence[Rung]) -> RungBits:
         """The same with more rungs behind; sets of the rungs before keep their numbers and fits."""
-        rungs = (*self.rungs, *more)
         rows, search = self.table.coded_rows, self.table.places(self.parts.search)
+        more = [replace(rung, cures=self._cures(rung, rows)) for rung in more]
+        rungs = (*self.rungs, *more)
         finest = FinestCodes(few := frame[rows])
         released, *rounds = (
             [_coded(rung, few, finest, rows, number, search) for rung in more]
@@ -109,10 +115,9 @@ class RungBits(SubsetBits):
         return replace(
             self,
             table=_before_last(self.table, released),
-            secret=None if self.secret is None else replace(self.secret, beside=(len(rungs),)),
+            secret=None if self.secret is None else self._asked(self.secret, rungs, rows),
             others=tuple(
-                each._replace(asked=replace(each.asked, beside=(len(rungs),)))
-                for each in self.others
+                each._replace(asked=self._asked(each.asked, rungs, rows)) for each in self.others
             ),
             rungs=rungs,
             tables=tuple(_before_last(t, new) for t, new in zip(self.tables, rounds)),
@@ -120,6 +125,24 @@ class RungBits(SubsetBits):
             fitted=dict(self.fitted),
             means=dict(self.means),
         )
+
+    def _asked(self, guess: Question, rungs: Sequence[Rung], rows: NDArray[np.intp]) -> Question:
+        """A question where there are more rungs: numbers of fewer digits show some views, too."""
+        left = [
+            replace(view, columns=(number,))
+            for number, rung in enumerate(rungs)
+            if rung.dropped and number >= len(self.rungs)
+            for view in _of_column(guess.views, rung.column)
+            if _shows(rung, view, rows)
+        ]
+        views = replace(guess.views, kept=(*guess.views.kept, *left))
+        return replace(guess, beside=(len(rungs),), views=views)
+
+    def _cures(self, rung: Rung, rows: NDArray[np.intp]) -> bool:
+        """Whether a rung of fewer digits does not show a view that tells, as its column does."""
+        asked = [] if self.secret is None else [self.secret, *(each.asked for each in self.others)]
+        views = [view for guess in asked for view in _of_column(guess.views, rung.column)]
+        return rung.dropped > 0 and not all(_shows(rung, view, rows) for view in views)
 
     @property
     def columns(self) -> int:
@@ -327,8 +350,15 @@ def _steps(
     path = [as_it_is, *(last if own == as_it_is else chains[chain]), None]
     path = list(dict.fromkeys(path))
     found = [b if a == own else a for a, b in pairwise(path) if own in (a, b)]
+    if own == as_it_is:
+        return list(dict.fromkeys([*found, *_cures(rungs, chains)[:1]]))
     same = [n for n in last if rungs[n].groups == rungs[own].groups and rungs[n].chain > chain]
-    return [*found, *(same if chain else [])]
+    return [*found, *same, *(last[:1] if rungs[own].dropped and chain < max(chains) else [])]
+
+
+def _cures(rungs: Sequence[Rung], chains: Mapping[int, Sequence[int]]) -> list[int]:
+    """The rungs of a column of fewer digits that do not show what tells, the finest first."""
+    return [n for chain in sorted(chains) for n in chains[chain] if rungs[n].cures]
 
 
 def coarsen_others(
@@ -390,6 +420,21 @@ def _coded(
     form = rung.form if number is None else rung.trials[number]
     codes = finest.of(rung.column, form)[None, :]
     return CodedTable(codes, np.array([form.groups + 1]), np.array([form.finest.ordered]))
+
+
+def _of_column(views: Views, column: int) -> list[View]:
+    """The views of one column as it is, of its own values."""
+    return [view for view in views.kept if view.columns == (column,) and not view.lacking]
+
+
+def _shows(rung: Rung, view: View, rows: NDArray[np.intp]) -> bool:
+    """Whether rows that are alike on a rung of fewer digits are alike in a view."""
+    if rung.level is None:
+        return False
+    cells = dense(coded(rung.level[rows]))
+    view_of = np.zeros(cells.radix, dtype=view.codes.dtype)
+    view_of[cells.codes] = view.codes
+    return bool((view_of[cells.codes] == view.codes).all())
 
 
 def _before_last(table: CodedTable, more: Sequence[CodedTable]) -> CodedTable:

@@ -140,9 +140,10 @@ def words(outcome: Outcome, analysis: Analysis) -> list[str]:
     And which limit is missed after all: all figures come from rows that were not used to choose.
     """
     from tamis.analyse.examination import judged
+    from tamis.propose.problem import named_with_digits
 
     chosen, card = outcome.decision.chosen, outcome.decision.scorecard
-    names = chosen.release.features
+    names = named_with_digits(chosen.release)
     right = [row.value("performance") or 0.0 for row in (chosen, card.baseline, card.floor)]
     kept, told = chosen.value("kept") or 0.0, chosen.value("told")
     return [
