@@ -38,6 +38,7 @@ class Fake(Row):
         return SimpleNamespace(
             name=self.name,
             features=features,
+            size=self.size,
             promises=self.promises,
             unit="people",
             n_unlisted=self.beyond,
@@ -261,6 +262,21 @@ def test_the_front_has_what_no_other_allowed_release_beats():
     ]
     found = decide(card(every, *rows), by="value").front
     assert [each.release.name for each in found] == ["a", "c"]
+
+
+def test_where_nothing_can_be_told_the_front_is_by_columns():
+    every = row("everything", 0.8, 0.0, 10, kept=1.0)
+    rows = [
+        row("few", 0.7, 0.0, 2, kept=0.5),
+        row("no better", 0.7, 0.0, 3, kept=0.5),
+        row("more", 0.7, 0.0, 4, kept=0.9),
+    ]
+    told = card(every, *rows)
+    assert [each.release.name for each in decide(told, by="value").front] == ["everything"]
+    measured = replace(told.compared.choosing, secret_gains=None)
+    untold = replace(told, compared=Compared(measured, measured))
+    found = decide(untold, by="value").front
+    assert [each.release.name for each in found] == ["few", "more", "everything"]
 
 
 @pytest.mark.parametrize("by", ["value", "ranks"])

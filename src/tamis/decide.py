@@ -195,13 +195,15 @@ class Decision:
     def front(self) -> list[Row]:
         """The releases that meet all limits and that no other such beats in kept and told.
 
-        The least telling first, as measured on the rows used to choose.
+        The least telling first, as measured on the rows used to choose. Where there is nothing to
+        be told, the number of columns takes the place of told.
         """
         rows, measured = self.meeting, self.scorecard.compared.choosing
-        at = [self.scorecard.number(row) for row in rows]
-        points: dict[tuple[int, ...], tuple[float, float]] = {
-            (i,): (float(measured.kept[n]), float(measured.told[n])) for i, n in enumerate(at)
-        }
+        points: dict[tuple[int, ...], tuple[float, float]] = {}
+        for i, row in enumerate(rows):
+            n = self.scorecard.number(row)
+            told = float(row.release.size if measured.secret_gains is None else measured.told[n])
+            points[i,] = float(measured.kept[n]), told
         return [rows[i] for (i,) in undominated(points)]
 
     @property

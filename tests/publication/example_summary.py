@@ -9,6 +9,7 @@ from tamis.analyse.crowds import class_size_bins
 from tamis.analyse.examination import RuleState
 from tamis.analyse.records import as_plain
 from tamis.rank.evaluation import evaluation, pareto_front
+from tamis.select.front import undominated
 from tests.publication.records import Facts
 
 TABLE_4 = """
@@ -294,6 +295,7 @@ def kept_and_told() -> Facts:
         told = round(one["kept"] ** 2, 4)
         one["told"], one["told_interval"] = told, around(told, 0.02)
         one["worth"] = (one["kept"], told)
+    mark_front(summary["candidates"])
     cautions = [step / 20 for step in range(61)]
     look["sensitive"] = guessed()
     summary["bits"] = {
@@ -393,6 +395,16 @@ def ranked(candidates: list[Facts], factors: list[Facts]) -> list[Facts]:
     ]
 
 
+def mark_front(candidates: list[Facts]) -> None:
+    """Say which of those that can be chosen no other beats in kept and told."""
+    allowed: dict[tuple[int, ...], tuple[float, float]] = {
+        (i,): one["worth"] for i, one in enumerate(candidates) if not one["fails"]
+    }
+    front = {i for (i,) in undominated(allowed)}
+    for i, one in enumerate(candidates):
+        one["ahead"] = i in front
+
+
 def broken_limits(performance: float, pbi: float) -> list[str]:
     found = ["attacker gains over 1.3%"] if pbi > 0.013 else []
     return [*found, "right below 72.5%"] if performance < 0.725 else found
@@ -422,6 +434,7 @@ def candidate(
         "score": 0.0,
         "place": 0,
         "on_front": False,
+        "ahead": False,
         "chosen": False,
         "baseline": everything,
         "ranked": True,

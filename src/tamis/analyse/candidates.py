@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, Self
 
@@ -77,6 +77,8 @@ class CandidateFacts:
     """1 is the best."""
     on_front: bool = False
     """No other ranked candidate is as good in every factor and better in one."""
+    ahead: bool = False
+    """No other that can be chosen keeps more and tells less, on the rows used to choose."""
     chosen: bool
     """True for exactly one candidate: what was released."""
     baseline: bool
@@ -110,6 +112,7 @@ class CandidateFacts:
                 score=0.0,
                 place=0,
                 on_front=False,
+                ahead=False,
                 differs="",
             )
         )
@@ -172,8 +175,11 @@ def candidate_facts(outcome: Outcome) -> tuple[CandidateFacts, ...]:
         [row.release for row in decision.scorecard.rows if not _is_end(row, outcome)]
     )
     standing = _standing(decision) if decision.is_ranked else {}
+    front, words = decision.front, apart.get
     return tuple(
-        replace(_candidate(outcome, row, apart.get(row.release.name, "")), **standing.get(row, {}))
+        replace(
+            _candidate(outcome, row, front, words(row.release.name, "")), **standing.get(row, {})
+        )
         for row in decision.scorecard.rows
     )
 
@@ -205,7 +211,7 @@ def _is_end(row: Row, outcome: Outcome) -> bool:
     return row in (card.baseline, card.floor)
 
 
-def _candidate(outcome: Outcome, row: Row, differs: str) -> CandidateFacts:
+def _candidate(outcome: Outcome, row: Row, front: Sequence[Row], differs: str) -> CandidateFacts:
     decision = outcome.decision
     is_baseline = row is decision.scorecard.baseline
     kept, told = row.figures["kept"], row.figures["told"]
@@ -227,6 +233,7 @@ def _candidate(outcome: Outcome, row: Row, differs: str) -> CandidateFacts:
         pbi=Figure(increase.value) if increase and is_baseline else increase,
         size=row.release.size,
         region=where,
+        ahead=any(row is each for each in front),
         chosen=row is decision.chosen,
         baseline=is_baseline,
         fails=tuple(failure.short for failure in decision.failures.get(row.release.name, ())),

@@ -10,19 +10,12 @@ const fails = (candidate) => candidate.fails.length > 0;
 // What stands to the right: told, or columns where nothing is told.
 const rightward = ({ tells }, one) => (tells ? one.told : one.size);
 
-// The releases that no other one beats in both, the least telling first.
+// Those that no other one beats by the rows used to choose, from left to right.
 function frontOf(candidates, facts) {
-  const order = candidates
+  return candidates
     .map((_, i) => i)
-    .filter((i) => !fails(candidates[i]))
-    .sort((a, b) => rightward(facts, candidates[a]) - rightward(facts, candidates[b])
-      || candidates[b].kept - candidates[a].kept);
-  let most = -1;
-  return order.filter((i) => {
-    const better = candidates[i].kept > most;
-    most = Math.max(most, candidates[i].kept);
-    return better;
-  });
+    .filter((i) => candidates[i].ahead)
+    .sort((a, b) => rightward(facts, candidates[a]) - rightward(facts, candidates[b]));
 }
 
 function planeScene(candidates, facts, limits, front, width) {
