@@ -114,7 +114,9 @@ def test_who_is_like_nobody_else_is_in_the_headline(unique: int, words: str):
     last: dict[str, Any] = {"name": "a", "out": "b", "config": "c", "unique": said}
     last |= dict.fromkeys(("alone", "checks", "claims", "not_checked"), ())
     project = SimpleNamespace(address=str, name="t", is_audited=True, is_compared=True)
-    given: dict[str, Any] = dict.fromkeys(("here", "error", "command", "form", "archive"), "")
+    given: dict[str, Any] = dict.fromkeys(
+        ("here", "error", "command", "form", "archive", "dossier"), ""
+    )
     page = pages.page("published", project=project, last=last, **given, kept=True, config=False)
     heading = bytes(page.body).decode().partition("<h1>")[2].partition("</h1>")[0]
     assert heading.startswith("Published and verified")

@@ -226,6 +226,10 @@ def test_the_whole_way_on_the_demo_table_by_keyboard(
     press(page, page.get_by_role("button", name="Publish and verify"))
     at(page, "published")
     looked_at(page, "8-published")
+    with page.context.expect_page() as opened:
+        press(page, page.get_by_role("link", name="The dossier"))
+    opened.value.get_by_role("heading", name="Dossier").wait_for()
+    opened.value.close()
     assert json.loads((out / "private" / "recipe.json").read_text())["release"] == taken
     assert (out / "release.csv").read_text().splitlines()[0].split(",") == shown[:-stay]
     assert 'choose_release = "' in out.with_name(f"{out.name}.toml").read_text()
@@ -253,6 +257,41 @@ def tampered(archive: Path) -> None:
     with zipfile.ZipFile(archive, "w") as packed:
         for name, content in files.items():
             packed.writestr(name, content.replace(b"female", b"male") + b" ")
+
+
+@long
+def test_two_files_are_dropped_and_the_judgement_is_read(
+    tab: Callable[[], Page], looked_at: Callable[[Page, str], None], server: Server
+):
+    frame = patients(rows=600).frame
+    frame.write_csv(server.folder / "original.csv")
+    digits = pl.col("zip").cast(pl.String).str.slice(0, 3)
+    coarse = frame.select((digits + "**").alias("zip"), "sex", "stay_days", "readmitted")
+    coarse.reverse().write_csv(server.folder / "colleague.csv")
+    frame.select("job", "ward", "readmitted").write_csv(server.folder / "other.csv")
+    page = tab()
+    press(page, page.get_by_role("link", name="Judge a table made elsewhere"))
+    at(page, "judge")
+    looked_at(page, "11-judge")
+    press(page, page.get_by_role("button", name="Judge"))
+    page.get_by_text("give one original").wait_for()
+    page.goto(f"{server.root}/judge")
+    page.locator("#file-original").set_input_files(server.folder / "original.csv")
+    made = [server.folder / name for name in ("colleague.csv", "other.csv")]
+    page.locator("#file-released").set_input_files(made)
+    page.get_by_label("What others shall learn to predict").fill("readmitted")
+    page.get_by_label("The secret").fill("hiv")
+    page.get_by_label("What others may know").fill("zip,sex,job")
+    page.get_by_label("Names and numbers of people").fill("patient")
+    press(page, page.get_by_role("button", name="Judge"))
+    at(page, r"judged/\d+")
+    inside = page.frame_locator("iframe")
+    inside.get_by_role("heading", name="2 releases judged").wait_for()
+    assert "colleague.csv" in inside.locator("table").first.inner_text()
+    looked_at(page, "12-judged")
+    with page.expect_download() as download:
+        press(page, page.get_by_role("link", name="Keep it as a page"))
+    assert "other.csv" in Path(download.value.path()).read_text()
 
 
 @long

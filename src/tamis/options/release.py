@@ -137,6 +137,16 @@ OUTPUT = (
         default=(),
         otherwise="none",
         metavar="KINDS",
+        asked=Asked(
+            "Also describe the release",
+            "For catalogues and tools, from what the manifest says anyway.",
+            unset="No description besides the manifest and the report.",
+            choices={
+                "croissant": "Croissant, for catalogues of machine learning",
+                "datapackage": "a Frictionless data package",
+                "card": "a dataset card, README.md",
+            },
+        ),
     ),
     FORCE,
     Option(

@@ -86,7 +86,9 @@ class AppState:
         self, key: str, work: Work, arguments: Sequence[str], given: Any = None
     ) -> Worker:
         """Begin something that ends by itself."""
-        worker = Worker(work, arguments)
+        return await self.start(key, work, Worker(work, arguments), given)
+
+    async def start(self, key: str, work: Work, worker: Worker, given: Any = None) -> Worker:
         self._keep(key, work, worker)
         await worker.start(given)
         return worker

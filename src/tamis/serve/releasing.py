@@ -24,6 +24,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
 
+from tamis.catalogue.formats import DESCRIPTIONS
 from tamis.errors import InputError
 from tamis.figures import change, percent
 from tamis.serve.access import PostedForm, file_name, receive_file
@@ -42,10 +43,10 @@ from tamis.serve.steps import (
     work_page,
 )
 from tamis.serve.work import Work
-from tamis.verification.layout import NAME, PRIVATE, RELEASE, REPORT
+from tamis.verification.layout import DOSSIER, NAME, PRIVATE, RELEASE, REPORT
 
 SHOWN_ROWS = 8
-PUBLIC = (NAME, REPORT, *RELEASE.values())
+PUBLIC = (NAME, REPORT, *RELEASE.values(), *DESCRIPTIONS.values())
 """The files of a release that are handed on; nothing else ever is."""
 MOST_OPENED = 1 << 32
 """Bytes that an archive may become."""
@@ -131,13 +132,13 @@ async def take(state: AppState, project: Project, form: PostedForm) -> str:
 
 @step
 async def draft_report(state: AppState, project: Project, request: Request) -> Response:
-    """A report of a draft: the holder's, or the one that is handed on."""
+    """A report of a draft: the holder's, the one that is handed on, or the dossier to sign."""
     number, audience = request.path_params["draft"], request.path_params["audience"]
     if number not in project.drafts.values():
         return PlainTextResponse("there is no such draft\n", status_code=404)
     folder = project.folder / "drafts" / number
-    path = folder / PRIVATE / REPORT if audience == "holder" else folder / REPORT
-    return report_page(path.read_text(encoding="utf-8"))
+    pages = {"holder": folder / PRIVATE / REPORT, "dossier": folder / PRIVATE / DOSSIER}
+    return report_page(pages.get(audience, folder / REPORT).read_text(encoding="utf-8"))
 
 
 def _draft(project: Project, request: Request) -> str:
@@ -174,6 +175,7 @@ def _preview(
         manifest=manifest,
         out=place,
         report=project.address(f"drafts/{folder.name}/recipient"),
+        dossier=project.address(f"drafts/{folder.name}/dossier"),
         error=error,
         command=project.release_command(name, place),
         config=True,
@@ -250,6 +252,9 @@ async def published(state: AppState, project: Project, request: Request) -> Resp
         project=project,
         last=last,
         archive=project.address("archive"),
+        dossier=project.address(f"drafts/{project.drafts[last['name']]}/dossier")
+        if last["name"] in project.drafts
+        else "",
         command=last["command"],
         config=True,
     )
@@ -437,10 +442,10 @@ async def check_events(request: Request) -> Response:
 
 
 async def check_stop(request: Request) -> Response:
-    state = state_of(request)
+    state, key = state_of(request), _key(request)
     await checked_form(state, request)
-    await state.stop(_key(request))
-    return go("/verify")
+    await state.stop(key)
+    return go(state.works[key].back if key in state.works else "/verify")
 
 
 def _key(request: Request) -> str:

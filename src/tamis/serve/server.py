@@ -21,7 +21,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from tamis.errors import InputError, TamisError
-from tamis.serve import releasing, steps
+from tamis.serve import judging, releasing, steps
 from tamis.serve.access import FORM, AccessMiddleware, Keys, TooLarge
 from tamis.serve.app_state import AppState
 from tamis.serve.steps import show, state_of
@@ -63,6 +63,11 @@ ROUTES = [
     ("GET", "/verify", releasing.verify_page),
     ("POST", "/verify", releasing.verify_folder),
     ("PUT", "/verify", releasing.verify_upload),
+    ("GET", "/judge", judging.judge_page),
+    ("PUT", "/judge", judging.judge_upload),
+    ("POST", "/judge", judging.begin_judging),
+    ("GET", "/judged/{number}", judging.judged),
+    ("GET", "/judged/{number}/page", judging.judgement),
     ("GET", CHECK, releasing.result),
     ("GET", f"{CHECK}/work", releasing.check_work),
     ("GET", f"{CHECK}/events", releasing.check_events),

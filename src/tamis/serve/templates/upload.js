@@ -68,5 +68,37 @@ for (const zone of document.querySelectorAll("[data-upload]")) {
     begin(event.dataTransfer.files);
   });
 }
+// A form whose parts are files: they are sent first, then the form with the number of their folder.
+for (const form of document.querySelectorAll("[data-parts]")) {
+  const zones = [...form.querySelectorAll("[data-part]")];
+  const state = form.querySelector(".upload-state");
+  for (const zone of zones) {
+    zone.addEventListener("dragover", () => zone.classList.add("over"));
+    zone.addEventListener("dragleave", () => zone.classList.remove("over"));
+    zone.addEventListener("drop", (event) => {
+      zone.classList.remove("over");
+      zone.querySelector("input[type=file]").files = event.dataTransfer.files;
+    });
+  }
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    try {
+      let to = form.elements.to.value;
+      for (const zone of zones) {
+        for (const file of zone.querySelector("input[type=file]").files) {
+          if (file.size > MOST) throw new Error(`${file.name} is larger than 1 GiB; give its path on this machine instead.`);
+          const address = `${form.dataset.parts}?${new URLSearchParams({ part: zone.dataset.part, name: file.name, to })}`;
+          const answer = await send(address, file, (share) => (state.textContent = `${file.name}: ${Math.round(100 * share)}%`));
+          to = answer.to;
+        }
+      }
+      form.elements.to.value = to;
+      form.submit();
+    } catch (error) {
+      state.textContent = error.message;
+      state.classList.add("wrong");
+    }
+  });
+}
 // A file that misses the zone must not replace the page.
 for (const kind of ["dragover", "drop"]) addEventListener(kind, (event) => event.preventDefault());
