@@ -48,7 +48,7 @@ def test_release_refuses_until_the_role_is_said(run, table, tmp_path):
     code, _, err = run(*asked)
     assert code == 2
     said = " ".join(err.split())
-    assert "column 'contact' (looks like e-mail addresses)" in said
+    assert "columns 'contact' (looks like e-mail addresses)" in said
     assert "'born' (looks like dates of birth)" in said
     assert "--identifier or --drop never releases it" in said
     assert "example.org" not in err

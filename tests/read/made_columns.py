@@ -22,9 +22,9 @@ GIVEN_HEADERS = (
     "eesnimi", "first",
 )  # fmt: skip
 ID_HEADERS = (
-    "usubjid", "subjid", "patid", "pid", "caseid", "case_no", "hhid", "respid", "MemberID_t", "mrn",
-    "PatientID", "subject", "cust_no", "clientNumber", "user_id", "household_id", "SEQN", "studyid",
-    "person_nr", "ssn",
+    "usubjid", "subjid", "patid", "pid", "caseid", "case_no", "hhid", "hid", "respid", "MemberID_t",
+    "mrn", "PatientID", "subject", "cust_no", "clientNumber", "user_id", "household_id", "SEQN",
+    "studyid", "person_nr", "ssn",
 )  # fmt: skip
 _STARTS = [
     "Ab",

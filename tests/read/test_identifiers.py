@@ -66,7 +66,19 @@ def test_dates_are_those_of_births_by_name_or_span():
     assert content_of(treated) is None
     assert content_of(treated.alias("date_of_birth")) is not None
     assert content_of(treated.alias("DateOfBirth")) is not None
-    assert content_of(pl.Series([datetime.date(1930 + i, 5, 2) for i in range(80)])) is not None
+    births = [datetime.date(1930 + i, 1 + i * i % 12, 2) for i in range(80)]
+    assert content_of(pl.Series(births)) is not None
+
+
+@pytest.mark.parametrize("step", ["1d", "1mo", "1y"])
+def test_prices_day_by_day_are_no_births(step):
+    first, last = datetime.date(1930, 1, 1), datetime.date(2020, 1, 1)
+    days = pl.date_range(first, last, step, eager=True)
+    days = days.filter(days.dt.weekday() < 6) if step == "1d" else days
+    assert content_of(days.alias("date").shuffle(1)) is None
+    assert content_of(days.alias("birth_date")) is not None
+    people = pl.Series("date", [*days, days[0]])  # two of one day
+    assert content_of(people) is not None
 
 
 def test_coordinates_need_a_name_that_says_so():

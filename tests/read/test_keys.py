@@ -166,8 +166,27 @@ def test_fractions_are_said_and_not_refused():
     table = Table(
         people(bmi=np.random.default_rng(1).normal(25, 3, 60)), Roles("ill", plain=("ssn",))
     )
-    with pytest.warns(TamisWarning, match="'bmi' has fractions that hardly repeat"):
+    with pytest.warns(TamisWarning, match="'bmi' has measured numbers that hardly repeat"):
         refuse_unstated_identifiers(table)
+
+
+@pytest.mark.parametrize(
+    ("header", "asked"),
+    [("MonthlyIncome", False), ("salary", False), ("income_id", True), ("account", True)],
+)
+def test_amounts_that_hardly_repeat_are_said_and_not_refused(header, asked):
+    """A wage is measured; whoever numbers people by amounts of money says so in the header."""
+    sums = np.random.default_rng(1).lognormal(9, 0.6, 60).round().astype(np.int64)
+    table = Table(people(**{header: sums}), Roles("ill", plain=("ssn",)))
+    assert list(unstated_identifiers(table)) == ([header] if asked else [])
+    if not asked:
+        with pytest.warns(TamisWarning, match=f"'{header}' has measured numbers that hardly"):
+            refuse_unstated_identifiers(table)
+
+
+def test_several_columns_are_named_as_such():
+    with pytest.raises(InputError, match=r"columns 'ssn' .*, 'mrn' .* could identify people"):
+        refuse_unstated_identifiers(Table(people(mrn=np.arange(60)), Roles(target="ill")))
 
 
 def test_a_feature_is_said_at_the_door():

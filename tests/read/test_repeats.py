@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
+import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tamis.read.repeats import (
     FEWEST_IDS,
     FEWEST_REPEATED,
     FEWEST_ROWS,
     MOST_ROWS,
+    repeats_like_people,
     repeats_often,
+    steadiness,
 )
 
 
@@ -42,3 +49,28 @@ def test_dates_flags_and_measured_numbers_number_nobody() -> None:
     assert repeats_often(numbers.cast(pl.Float64))
     assert not repeats_often(numbers + 0.5)
     assert not repeats_often(numbers.cast(pl.Date))
+
+
+def test_those_who_have_a_nought_in_many_columns_are_nobody() -> None:
+    """Pitchers never bat: within nought hits, all other counts are nought, too."""
+    rng = np.random.default_rng(1)
+    bats = np.append(np.zeros(500, dtype=np.int64), rng.integers(1, 300, 700))
+    counts = {name: rng.binomial(bats, share) for name, share in
+              {"runs": 0.2, "hits": 0.25, "homers": 0.03, "walks": 0.1}.items()}  # fmt: skip
+    frame = pl.DataFrame({"at_bat": bats, **counts})
+    assert not any(repeats_like_people(frame, name) for name in frame.columns)
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), min_size=2, max_size=12))
+def test_steadiness_is_its_definition(rows: list[tuple[int, int]]) -> None:
+    """Of each row with others in its group, the share of those that agree, against chance."""
+    repeated = rows * 12  # enough pairs for it to be told
+    groups, values = (np.array(each) for each in zip(*repeated))
+    shares = []
+    for at, group in enumerate(groups):
+        others = [i for i in range(len(groups)) if i != at and groups[i] == group]
+        shares.append(np.mean([values[i] == values[at] for i in others]))
+    pairs = list(permutations(range(len(values)), 2))
+    chance = np.mean([values[a] == values[b] for a, b in pairs])
+    expected = 0.0 if chance > 0.95 else (np.mean(shares) - chance) / (1 - chance)
+    assert steadiness(groups, values) == pytest.approx(expected)

@@ -65,6 +65,19 @@ def test_a_product_is_no_person():
     assert identifying_columns(frame) == {}
 
 
+def test_full_names_are_known_however_often_they_repeat():
+    given, family = (
+        ("devin", "lia", "omar", "susan"),
+        ("garcia", "smith", "lee", "al-zaki", "nauth"),
+    )
+    names = [f"{g}_{f}" for g in given for f in family] + ["not_applicable", "j._doe"] * 2
+    frame = pl.DataFrame({"agent": names * 40, "meal": ["bed", "full", "half"] * 320})
+    assert identifying_columns(frame)["agent"].why == "looks like names of people"
+    counties = ("Santa Clara", "San Diego", "Martin", "Jackson", "Los Angeles", "San Jose")
+    named = pl.DataFrame({"county": [*counties, *(f"San {c}" for c in "abcdefghijklmnop")] * 9})
+    assert identifying_columns(named) == {}
+
+
 @pytest.mark.parametrize("kind", PEOPLE_COLUMNS)
 def test_columns_about_people_are_found_whatever_they_are_called(kind):
     for seed in range(3):

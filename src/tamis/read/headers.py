@@ -65,7 +65,7 @@ kennitala isikukood asmenskodas codicefiscale codfiscale codfisc svnr ahv numsec
 historiaclinica matricule matricola matricula dossard passport passeport reisepass driverlicense
 driverslicense drivinglicence licenseplate licenceplate numberplate immatriculation rijbewijs
 fuehrerschein iban msisdn imei imsi idfa gaid username userid login screenname twitterhandle
-surname firstname lastname fullname forename uid seqn pidp pidlink hhidpn enrolid desynpufid
+surname firstname lastname fullname forename uid hid seqn pidp pidlink hhidpn enrolid desynpufid
 recordlocator lopnr lopnummer rekammedis pernr sernum nomemencr fodselsnummer journalnr
 journalnummer номеркарты
 """
@@ -85,6 +85,8 @@ _AFTER = """
 id ids idno idnum idnr uid uuid guid no nr nbr num number nummer numero nro numer numarasi cislo
 szam lbnr lobenr key hash token ref reference pseudonym kennung tunnus azonosito
 """
+NUMBERED = frozenset(_AFTER.split())
+"""Words that say that something is numbered."""
 _BEFORE = "id num numero no nr cod code kod ref numer cislo broj nomor codice codigo ma so"
 _THINGS = """
 product item sku stock article goods part movie film book song track album drug medication medicine
@@ -94,7 +96,7 @@ genus breed strain flight route station airport color colour language nationalit
 profession trade diagnosis diagnoses disease symptom icd cim cie atc cpt drg procedure category
 genre team club league party religion course department dept grid gene protein compound material
 crop plant food dish reason cause complaint charge offense offence crime origin destination currency
-vehicle car position role
+vehicle car carline position role manufacturer publisher
 beruf diagnose produkt artikel schule krankenhaus klinik firma branche marke modell sprache
 metier produit medicament ecole hopital entreprise marque modele langue diagnostic
 ocupacion producto escuela hospital empresa marca idioma diagnostico prodotto scuola azienda lingua
@@ -102,13 +104,23 @@ ocupacion producto escuela hospital empresa marca idioma diagnostico prodotto sc
 _PLACES = """
 zip zipcode postcode postal plz cp city town county district region state province commune
 parish fips tract msa area place municipality village street precinct block country location
+neighborhood neighbourhood hometown birthplace borough constituency suburb
 stadt ort gemeinde kreis land ville pays departement ciudad pais provincia municipio citta comune
 paese cidade
 """
 _TIMES = """
 date day month year week quarter time timestamp hour period wave jahr monat annee mois anno ano
 """
-ELSEWHERE = frozenset(f"{_THINGS} {_PLACES} {_TIMES}".split())
+_AMOUNTS = """
+population pop income weight weights price salary salaries wage wages pay earnings cost costs amount
+expend expenditure expenditures expense expenses spending budget revenue sales turnover assets debt
+balance rate mileage miles kilometers kms distance score count total
+einkommen gehalt lohn umsatz preis revenu revenus salaire prix ingreso ingresos salario precio renta
+reddito stipendio prezzo renda
+"""
+PLACES = frozenset(_PLACES.split())
+AMOUNTS = frozenset(_AMOUNTS.split())
+ELSEWHERE = PLACES | AMOUNTS | frozenset(f"{_THINGS} {_TIMES}".split())
 """Words for what many people have in common, although little else may change within it."""
 
 
@@ -119,12 +131,22 @@ _MAYBES = frozenset(_MAYBE.split())
 
 
 def is_of_things(name: str) -> bool:
-    """Whether a header names a place, a time or a thing rather than a person.
+    """Whether a header names a place, a time, an amount or a thing rather than a person.
 
     >>> is_of_things("product_id"), is_of_things("job title"), is_of_things("who")
     (True, True, False)
     """
     return bool(ELSEWHERE & set(header_words(name)))
+
+
+def is_of_amounts(name: str) -> bool:
+    """Whether a header names how much there is of something, and nobody's number.
+
+    >>> is_of_amounts("MonthlyIncome"), is_of_amounts("income_id"), is_of_amounts("account")
+    (True, False, False)
+    """
+    words = set(header_words(name))
+    return bool(AMOUNTS & words) and not words & NUMBERED
 
 
 def is_headed_as_id(name: str) -> bool:

@@ -14,6 +14,7 @@ from ipaddress import IPv6Address
 from itertools import pairwise
 from typing import Literal
 
+import numpy as np
 import polars as pl
 
 from tamis.people import header_words
@@ -35,6 +36,9 @@ FEW = 8
 """The fewest numbers that are told by their check digits, one in ten being right by chance."""
 LIFETIME = 50
 """The years over which dates are spread that are those of births."""
+ROUGHLY, IN_STEP = 0.15, 0.7
+"""How far steps from date to date may differ, as months do, and the share of alike ones that it
+takes, since markets close at weekends; of dates at random, a tenth of the steps are so alike."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +116,7 @@ def content_of(column: pl.Series) -> Content | None:
     if column.dtype in SMALL:
         return None
     if column.dtype in (pl.Date, pl.Datetime):
-        return _of_years(column.name, column.alias("").drop_nulls().dt.year())
+        return _of_years(column.name, column.alias("").drop_nulls())
     if column.dtype.is_float() and not is_whole(column.alias("").drop_nulls()):
         return _of_places(column)
     known = _known(column)
@@ -301,15 +305,30 @@ def _words(name: str) -> set[str]:
     return {*header_words(name), *header_words(name.lower())}
 
 
-def _of_years(name: str, years: pl.Series) -> Content | None:
+def _of_years(name: str, dates: pl.Series) -> Content | None:
     """Dates of birth, by the name of their column or because they span a life."""
+    years = dates.dt.year() if dates.dtype.is_temporal() else dates
     known = years.filter((years >= 1890) & (years <= 2100)).sort()
     if known.len() < MOSTLY * years.len() or not known.len():
         return None
     first, last = known[known.len() // 20], known[-1 - known.len() // 20]
-    if last - first >= LIFETIME or _words(name) & _BIRTH:
+    if _words(name) & _BIRTH or (last - first >= LIFETIME and not _are_in_step(dates)):
         return Content("birth", "dates of birth")
     return None
+
+
+def _are_in_step(dates: pl.Series) -> bool:
+    """Whether dates follow each other day by day or month by month, each once, as prices have them.
+
+    >>> days = pl.date_range(pl.date(1950, 1, 1), pl.date(2019, 1, 1), "1mo", eager=True)
+    >>> _are_in_step(days), _are_in_step(days.gather([0, 3, 4, 9, 40, 41, 80, 95]))
+    (True, False)
+    """
+    if not dates.dtype.is_temporal() or dates.n_unique() < dates.len():
+        return False
+    steps = np.diff(np.sort(dates.to_physical().to_numpy()))
+    alike = np.abs(steps / np.median(steps) - 1) <= ROUGHLY
+    return bool(alike.mean() >= IN_STEP)
 
 
 def _of_text_dates(name: str, texts: pl.Series) -> Content | None:

@@ -16,7 +16,7 @@ import polars as pl
 
 from tamis.errors import CannotMeet, InputError, ReadingNote, TamisWarning, listed_as
 from tamis.people import PersonCandidate, header_words, is_code, is_of_events
-from tamis.read.headers import is_of_things, names_person
+from tamis.read.headers import is_of_amounts, is_of_things, names_person
 from tamis.read.identifiers import SMALL, content_of, is_whole
 from tamis.read.names import named_by_header, named_by_values
 from tamis.read.repeats import repeats_like_people, sibling_of
@@ -164,10 +164,10 @@ def warn_of_unstated_identifiers(table: Table) -> None:
 
 
 def warn_of_fractions(table: Table) -> None:
-    """Warn about features of measured fractions that hardly repeat."""
+    """Warn about features of measured fractions and amounts that hardly repeat."""
     if fractions := [c for c in _open(table) if _hardly_repeats(table, c)]:
         _warn(
-            f"{listed_as('column', fractions, 'has', 'have')} fractions that hardly repeat: "
+            f"{listed_as('column', fractions, 'has', 'have')} measured numbers that hardly repeat: "
             "anyone who knows one of them exactly can find the row; round them, or name those that "
             "an attacker may know with --quasi"
         )
@@ -352,7 +352,9 @@ def identifying_form(column: pl.Series, *, arranged: bool = False) -> str:
     if present.len() < LEAST or distinct < BANDS:
         return ""
     nearly = NEARLY if present.dtype.is_numeric() else NEARLY_TEXTS
-    if (whole := is_whole(present)) and distinct >= nearly * present.len():
+    often = distinct >= nearly * present.len()
+    measured = present.dtype.is_numeric() and is_of_amounts(column.name)
+    if (whole := is_whole(present)) and often and not measured:
         return UNIQUE
     # In a panel, the years or the firms follow the order of the rows and number none of them.
     in_turn = 2 * distinct <= present.len() and is_of_things(column.name)
@@ -373,11 +375,12 @@ def _comparable(column: pl.Series) -> pl.Series:
 
 def _hardly_repeats(table: Table, name: str) -> bool:
     column = table.frame.get_column(name)  # a schema is made anew, of all columns
-    if not column.dtype.is_float():
+    if not column.dtype.is_numeric():
         return False
     present = column.alias("").drop_nulls()
-    often = present.len() >= LEAST and present.n_unique() >= NEARLY * present.len()
-    return often and not is_whole(present)
+    if present.len() < LEAST or present.n_unique() < NEARLY * present.len():
+        return False
+    return is_of_amounts(name) or not is_whole(present)
 
 
 def _in_order(present: pl.Series, distinct: int, arranged: bool) -> bool:
@@ -457,7 +460,7 @@ def _described(found: dict[str, Finding]) -> str:
     most = 8
     shown = ", ".join(f"{name!r} ({finding.why})" for name, finding in list(found.items())[:most])
     more = f" and {len(found) - most} more" if len(found) > most else ""
-    return f"column {shown}{more}"
+    return f"{'column' if len(found) == 1 else 'columns'} {shown}{more}"
 
 
 def _warn(message: str) -> None:

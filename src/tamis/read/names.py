@@ -8,11 +8,13 @@ such header, words count only where most of them occur once, as surnames do in a
 
 from __future__ import annotations
 
+import re
+
 import polars as pl
 
 from tamis.people import header_words
 from tamis.read.common_names import FAMILY_NAMES, GIVEN_NAMES
-from tamis.read.headers import PEOPLE, is_of_things
+from tamis.read.headers import PEOPLE, PLACES, is_of_things
 from tamis.read.identifiers import without_accents
 
 FEWEST = 3
@@ -32,8 +34,13 @@ LISTED, FEW_EACH = 100, 0.25
 KNOWN = 0.12
 """The share of rows with a common name from which words are names; of towns, it is 0.05 at most."""
 KNOWN_THINGS = 0.4
-"""The same where the header names a place or a thing, such as a firm called after people."""
+"""The same where the header names a thing, such as a firm called after people."""
+KNOWN_IN = 0.25
+"""The share of rows with a common name among two to four words from which these are full names; of
+firms, schools, teams and counties it is 0.15 at most."""
 LIKE_NAMES = 0.8
+MOST_WORDS = 4
+"""The most words of a full name."""
 LONG = 4
 """Blanks in a text from which it is prose."""
 LOOKED_AT = 5_000
@@ -155,7 +162,7 @@ def _is_doubtful(words: list[str]) -> bool:
 def _may_be_names(present: pl.Series, distinct: pl.Series) -> bool:
     if _share(distinct, _LETTERS) < LIKE_NAMES:
         return False
-    return distinct.len() >= OFTEN * present.len() or _known_share(present) >= KNOWN
+    return distinct.len() >= OFTEN * present.len() or _are_known(present, KNOWN)
 
 
 def named_by_values(column: pl.Series) -> str:
@@ -171,9 +178,9 @@ def named_by_values(column: pl.Series) -> str:
     present = _present(column)
     counts = present.value_counts(name="n")
     distinct = counts.to_series(0)
-    of_things = is_of_things(column.name)
+    of_things, of_places = is_of_things(column.name), bool(PLACES & set(header_words(column.name)))
     known = KNOWN_THINGS if of_things else KNOWN
-    if distinct.len() >= MANY and _known_share(present) >= known:
+    if distinct.len() >= MANY and not of_places and _are_known(present, known):
         return "looks like names of people"
     if not _hardly_repeat(counts, present.len()):
         return ""
@@ -217,8 +224,18 @@ def _share(distinct: pl.Series, shape: str) -> float:
     return int(some.str.contains(shape).sum()) / max(some.len(), 1)
 
 
-def _known_share(present: pl.Series) -> float:
-    """The share of rows with one common given or family name and nothing else."""
+def _are_known(present: pl.Series, single: float) -> bool:
+    """Whether many rows have a common given or family name, alone or in a full name.
+
+    >>> _are_known(pl.Series(["devin_rivera", "Peter Larsen", "Cui Hua"]), 0.12)
+    True
+    """
     counts = present.value_counts(name="n", sort=True).head(LOOKED_AT)
-    known = [without_accents(text) in COMMON for text in counts.to_series(0)]
-    return int(counts["n"].filter(pl.Series(known, dtype=pl.Boolean)).sum()) / max(present.len(), 1)
+    alone = full = 0
+    for text, times in counts.iter_rows():
+        words = [without_accents(word) for word in re.split(r"[\s_,]+", text) if word]
+        if COMMON & set(words):
+            alone += times * (len(words) == 1)
+            full += times * (2 <= len(words) <= MOST_WORDS)
+    rows = max(present.len(), 1)
+    return alone >= single * rows or full >= max(single, KNOWN_IN) * rows

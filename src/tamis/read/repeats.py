@@ -95,6 +95,8 @@ def _independent(steady: list[Codes]) -> bool:
 def steadiness(groups: Codes, values: Codes) -> float:
     """How much more often two rows of a group agree than any two rows: 0 is chance, 1 is always.
 
+    Each row counts once, by the share of the other rows of its group that agree with it, so that
+    one large group, such as those who have a 0 in many columns, does not stand for all.
     0 also where that cannot be told: few groups have two rows, or nearly all rows are equal.
     Negative codes are missing; such rows form no group.
 
@@ -107,13 +109,16 @@ def steadiness(groups: Codes, values: Codes) -> float:
     if n < 2:
         return 0.0
     width = int(values.max()) + 1
-    together = np.unique(groups * width + values, return_counts=True)[1]
-    pairs = _pairs(np.bincount(groups))
+    both, together = np.unique(groups * width + values, return_counts=True)
+    sizes = np.bincount(groups)
+    pairs = _pairs(sizes)
     chance = _pairs(np.bincount(values)) / _pairs(np.array([n]))
     # So few pairs would disagree by chance that agreement says nothing.
     if pairs * (1 - chance) < FEWEST_REPEATED or chance > 1 - 1 / FEWEST_REPEATED:
         return 0.0
-    return float((_pairs(together) / pairs - chance) / (1 - chance))
+    others = np.maximum(sizes[both // width] - 1, 1)
+    agreeing = float((together * (together - 1) / others).sum()) / int(sizes[sizes > 1].sum())
+    return (agreeing - chance) / (1 - chance)
 
 
 def _pairs(counts: Codes) -> float:
