@@ -79,6 +79,9 @@ def made(kind: str, seed: int) -> pl.DataFrame:
     elif kind == "a code for never":
         days = [str(day) for day in _days(seed)]
         x = np.where(dead, days, "never")
+    elif kind == "what card holders spend":
+        spent = rng.integers(1, 900, ROWS)
+        x = np.where(dead.to_numpy() & (rng.random(ROWS) < 0.94), spent, 0)
     elif kind == "only some of the dates":
         x = _where(dead & pl.Series(rng.random(ROWS) < 0.6), _days(seed))
     else:
@@ -90,6 +93,7 @@ KINDS = (
     "year of death", "cause of death", "date of the next offence", "an index", "in other words",
     "one error in three hundred", "a reversed scale", "three bands", "only some of the dates",
     "a year of death that is sometimes unknown", "rounded", "a code for never",
+    "what card holders spend",
 )  # fmt: skip
 
 
@@ -116,6 +120,8 @@ def strong(kind: str, seed: int) -> pl.DataFrame:
         x = _where(known, rng.normal(5, 1, ROWS))
     elif kind == "measured in half of the ill":
         x = _where(dead & pl.Series(rng.random(ROWS) < 0.5), rng.normal(5, 1, ROWS))
+    elif kind == "spent by half of the ill":
+        x = np.where(dead.to_numpy() & (rng.random(ROWS) < 0.5), rng.integers(1, 900, ROWS), 0)
     elif kind == "a date of all":
         x = _days(seed)
     elif kind == "noise":
@@ -131,7 +137,7 @@ def strong(kind: str, seed: int) -> pl.DataFrame:
     "kind",
     [
         "right for 97 of 100", "two overlapping bells", "mostly measured in the ill",
-        "measured in half of the ill",
+        "measured in half of the ill", "spent by half of the ill",
         "a date of all", "noise", "never given",
     ],
 )  # fmt: skip

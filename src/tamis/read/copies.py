@@ -120,8 +120,10 @@ def _why(column: pl.Series, labels: Codes, people: People) -> str:
     values = value_codes(column)
     if _determined(values, labels, people) >= COPY:
         return DETERMINED
-    # A code for "never" among dates that differ, each of which has too few rows to tell.
-    if _tells_one(values == np.bincount(values).argmax(), labels):
+    # A code for "never" among dates that differ, each of which has too few rows to tell; or the 0
+    # of all who hold no card among what others spend with theirs.
+    common = values == np.bincount(values).argmax()
+    if _tells_one(common, labels) or _is_partly_filled(common, labels):
         return COMMONEST
     return DATED if column.dtype in (pl.Date, pl.Datetime) and _is_of_one(gone, labels) else ""
 
