@@ -22,7 +22,7 @@ from tamis.decide import (
     lacking_in_population,
     taken,
 )
-from tamis.errors import InputError, Progress, TamisWarning, listed
+from tamis.errors import CannotMeet, InputError, Progress, TamisWarning, listed
 from tamis.evaluate.close_look import CloseLook, close_look
 from tamis.evaluate.evaluator import Evaluator
 from tamis.evaluate.in_population import InPopulation, population_of
@@ -48,6 +48,7 @@ from tamis.rows import SAMPLED
 from tamis.rows.large_table import LargeTable
 from tamis.rows.memory_only import OF_RECORDS, RELEASING, refuse_memory_only
 from tamis.settings import Settings as Settings
+from tamis.statistical_file import PROGRAMS, check_names, unwritable
 from tamis.table import Table
 
 if TYPE_CHECKING:
@@ -215,7 +216,7 @@ def consider(
     if progress is not None and records is not None:
         progress("measuring what all columns give", 0, 1)
     problem = _problem(evaluator, settings, binary, ladders or {}, handed)
-    found = propose(problem, methods(settings.proposing), progress)
+    found = _writable(propose(problem, methods(settings.proposing), progress), settings)
     ends, measures = _ends(problem, records), settings.measures
     card = scorecard(evaluator, *ends, found.releases, measures=measures, progress=progress)
     _warn(table, settings, card)
@@ -273,6 +274,8 @@ def _check(
             "known; leave out --earlier, or name what that one knows with --quasi and leave out "
             "--attacker"
         )
+    if settings.epsilon is None:
+        check_names([*table.features, table.target], settings.format)
     check_knowledge(settings.threats, table)
     if unknown := [c for c in settings.secret_weights if c not in table.secrets]:
         raise InputError(
@@ -391,6 +394,29 @@ def _problem(
         only_containment=list(settings.proposing) == [CONTAINMENT.name],
         codes=evaluator.codes,
     )
+
+
+def _writable(found: Proposals, settings: Settings) -> Proposals:
+    """Those releases whose columns the format can name: `job = cook` is no name to SPSS."""
+    bad = {
+        each.name: names
+        for each in found.releases
+        if (names := unwritable(each.features, settings.format))
+    }
+    if not bad:
+        return found
+    program = PROGRAMS[settings.format]
+    said = f"{program} cannot name their columns, such as {next(iter(bad.values()))[0]!r}"
+    if len(bad) == len(found.releases):
+        raise CannotMeet(f"none of the releases can be written: {said}; write csv or parquet")
+    warnings.warn(
+        f"{len(bad)} of {len(found.releases)} releases are not compared, since {said}; with csv "
+        "or parquet they are",
+        TamisWarning,
+        stacklevel=3,
+    )
+    kept = tuple(each for each in found.releases if each.name not in bad)
+    return replace(found, releases=kept)
 
 
 def _ends(problem: Problem, records: BinaryTable | None) -> tuple[Release, Release]:

@@ -292,7 +292,7 @@ def write_statistical(
     `dictionary` says which codes they had, and the texts of questions.
     """
     program = PROGRAMS[kind]
-    _check_names(frame.columns, kind)
+    check_names(frame.columns, kind)
     said = texts_of(frame, dictionary)
     coded = {
         s.name: _coded(s, kind, _of(said, s.name))
@@ -326,9 +326,22 @@ def write_statistical(
     _undate(path, kind)
 
 
-def _check_names(names: list[str], kind: str) -> None:
-    pattern, words = _NAMES[kind]
-    if bad := [name for name in names if not re.fullmatch(pattern, name)]:
+def unwritable(names: Iterable[str], kind: str) -> list[str]:
+    """The names of columns that a format does not take; only SPSS and Stata refuse any.
+
+    >>> unwritable(["age", "job = cook"], "sav"), unwritable(["job = cook"], "csv")
+    (['job = cook'], [])
+    """
+    pattern = _NAMES[kind][0] if kind in _NAMES else "(?s:.*)"
+    return [name for name in names if not re.fullmatch(pattern, name)]
+
+
+def check_names(names: Sequence[str], kind: str) -> None:
+    """Refuse names of columns that SPSS or Stata does not take, or takes for one."""
+    if kind not in _NAMES:
+        return
+    words = _NAMES[kind][1]
+    if bad := unwritable(names, kind):
         raise InputError(
             f"{PROGRAMS[kind]} takes no column named {listed(bad)}; a name has {words}, and begins "
             "with a letter. Rename it, or write csv or parquet"

@@ -31,6 +31,34 @@ def test_a_release_is_written_in_the_same_format_and_verified(ending, run, tmp_p
     assert "the same bytes" in said
 
 
+def test_releases_that_the_format_cannot_name_are_not_compared(run, tmp_path):
+    """Containment cuts a column into several, such as `job = nurse`, which is no name to SPSS."""
+    table, out = tmp_path / "stays.sav", tmp_path / "out"
+    write_table(patients(rows=300).frame, table)
+    given = ("--target", "readmitted", "--identifier", "patient", "--quasi", "zip,sex,job")
+    code, _, err = run(
+        "release", table, *given, "--methods", "front,containment", "--output-format", "sav",
+        "--out", out,
+    )  # fmt: skip
+    assert code == 0, err
+    assert "releases are not compared, since SPSS cannot name their columns, such as" in err
+    alone = ("--methods", "containment", "--output-format", "sav", "--out", tmp_path / "no")
+    code, _, err = run("release", table, *given, *alone)
+    assert code == 1
+    assert "SPSS cannot name their columns" in err
+    assert "write csv or parquet" in err
+
+
+def test_names_that_the_format_does_not_take_are_refused_before_any_work(run, tmp_path):
+    table = tmp_path / "stays.csv"
+    write_table(patients(rows=300).frame.rename({"stay_days": "days of stay"}), table)
+    given = ("--target", "readmitted", "--identifier", "patient", "--quasi", "zip,sex,job")
+    code, _, err = run("release", table, *given, "--output-format", "dta", "--out", tmp_path / "o")
+    assert code == 2
+    assert "Stata takes no column named 'days of stay'" in err
+    assert "looking for releases" not in err
+
+
 def test_other_commands_write_them_too(run, tmp_path):
     table, out = tmp_path / "stays.sav", tmp_path / "coarse.dta"
     write_table(patients(rows=200).frame.drop("patient"), table)
