@@ -256,9 +256,9 @@ def told_words(bits: BitsFacts, target: str, sensitive: str) -> list[str]:
     if bits.found:
         ends = bits.told.interval
         assert ends is not None
-        between = f"{percent(ends.low, 0)} to {percent(ends.high, 0)}"
-        share = f"Tells {percent(bits.told.value, 0)} ({between}) of what the table tells {beyond}."
-        return [share, *shown]
+        low, share, high = (percent(x, 0) for x in (ends.low, bits.told.value, ends.high))
+        between = "" if low == share == high else f" ({low} to {high})"
+        return [f"Tells {share}{between} of what the table tells {beyond}.", *shown]
     missed = bits.told.interval.high if bits.told.interval else 0.0
     chance = f" Up to {percent(missed, 0)} may have gone unnoticed." if missed >= NOTICED else ""
     tried = "; ".join(bits.tried)

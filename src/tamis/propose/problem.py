@@ -227,10 +227,14 @@ def form_words(release: Release, column: str) -> str:
     return f"{values:,} {noun}" if values == 1 else f"{values:,} {noun}s"
 
 
-def named_with_digits(release: Release) -> list[str]:
-    """The columns of a release, of numbers that lost digits with the step: `pay in steps of 10`."""
-    cut = {c for c, form in release.forms.items() if Multiples.word in form.ladder}
-    return [f"{c} {form_words(release, c)}" if c in cut else c for c in release.features]
+def named_with_forms(release: Release) -> list[str]:
+    """The columns of a release with how coarse they are: `age in 8 bands`, `pay in steps of 10`."""
+    found = []
+    for column in release.features:
+        words = form_words(release, column) if column in release.forms else ""
+        joined = words if words.startswith("in ") else f"in {words}"
+        found.append(f"{column} {joined}" if words else column)
+    return found
 
 
 def columns_of(release: Release) -> list[str]:

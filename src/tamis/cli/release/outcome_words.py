@@ -140,10 +140,10 @@ def words(outcome: Outcome, analysis: Analysis) -> list[str]:
     And which limit is missed after all: all figures come from rows that were not used to choose.
     """
     from tamis.analyse.examination import judged
-    from tamis.propose.problem import named_with_digits
+    from tamis.propose.problem import named_with_forms
 
     chosen, card = outcome.decision.chosen, outcome.decision.scorecard
-    names = named_with_digits(chosen.release)
+    names = named_with_forms(chosen.release)
     right = [row.value("performance") or 0.0 for row in (chosen, card.baseline, card.floor)]
     kept, told = chosen.value("kept") or 0.0, chosen.value("told")
     return [
@@ -156,7 +156,8 @@ def words(outcome: Outcome, analysis: Analysis) -> list[str]:
         *_alone(outcome, analysis),
         *_diverse(outcome),
         model_words(right[0], right[1], right[2], kept, judged(outcome.table)),
-        *_attack(outcome, told),
+        # What nobody is shown to learn is not told: the lines must say one thing.
+        *_attack(outcome, told if analysis.bits is None or analysis.bits.found else 0.0),
         *rule_lines(outcome),
         *_not_tried(outcome),
         *(
