@@ -16,12 +16,16 @@ import sys
 from itertools import chain
 from operator import attrgetter
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from tamis.cli.options import TableCommand
 from tamis.option import NUMBERS, Option, as_flag
 from tamis.options.commands import all_options
+
+if TYPE_CHECKING:
+    from tamis.charts import Picture
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES, SITE = ROOT / "build" / "docs", ROOT / "build" / "site"
@@ -34,6 +38,21 @@ TOP |= {"SECURITY.md": "security.md", "CITATION.cff": "papers.md"}
 """Files beside the pages, and the page that stands for each in the site."""
 MADE = ("patients", "stays", "behaviour")
 """The made tables, in `tamis.datasets`."""
+BOUNDS: dict[str, list[Any]] = {
+    "birth_year": [1925, 2007],
+    "sex": ["female", "male"],
+    "job": ["care", "factory", "farm", "none", "office", "school"],
+    "ward": ["emergency", "maternity", "medicine", "surgery"],
+    "stay_days": [1, 25],
+    "visits": [0, 20],
+    "albumin": [20.0, 55.0],
+    "blood_group": ["A", "AB", "B", "O"],
+    "viral_load_test": ["no", "yes"],
+    "cd4_count": [0, 2000],
+    "hiv": ["negative", "positive"],
+    "readmitted": ["no", "yes"],
+}
+"""What is public of the made patients: what a codebook would say."""
 SHIM = "https://unpkg.com/iframe-worker/shim"
 WORKER = """
 // Browsers start no worker from a file; where the site is opened from the file system, the search
@@ -221,7 +240,7 @@ def write_objects(folder: Path) -> None:
 
 
 def draw(folder: Path) -> None:
-    """Pictures of the demo: the plane of its releases, and the first screen of its report."""
+    """The plane of the demo's releases, the first screen of its report, one table three ways."""
     from tamis import Settings, consider, publish
     from tamis.datasets import stays
 
@@ -230,6 +249,31 @@ def draw(folder: Path) -> None:
     report = publish(outcome, folder / "demo") / "private" / "report.html"
     screenshot(report, folder / "report.png")
     shutil.rmtree(folder / "demo")
+    three_ways().save(folder / "three-ways.svg")
+
+
+def three_ways() -> Picture:
+    """The made patients as fewer columns, as coarser ones and as synthetic rows."""
+    from tamis import DPSynthesiser, Settings, Table, consider, judge
+    from tamis.datasets import patients
+
+    table, others = patients(3000), patients(3000, random_state=1)
+    coarser = consider(table, Settings(methods={"coarsen": {}})).decision.chosen.release.table
+    few = ["stay_days", "visits", "albumin", "readmitted"]
+
+    def drawn(columns: list[str]) -> Table:
+        bounds = {name: BOUNDS[name] for name in columns}
+        missing = [name for name in ("albumin", "job", "cd4_count") if name in columns]
+        model = DPSynthesiser(1, delta=1e-9, bounds=bounds, missing=missing)
+        return Table(model.fit(table.frame.select(columns), target="readmitted").sample())
+
+    releases = {
+        "fewer columns": Table(table.only(few)),
+        "coarser columns": Table(coarser.frame),
+        "synthetic rows of these": drawn(few),
+        "synthetic rows of all": drawn(list(BOUNDS)),
+    }
+    return judge(table, releases, control=others).plot()
 
 
 def screenshot(page: Path, file: Path) -> None:
