@@ -6,10 +6,12 @@ short, the search is also repeated for a larger k, and the best of all that hold
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from tamis.coarsen.coarsener import (
     CoarseColumn,
@@ -22,11 +24,22 @@ from tamis.decide import Decision, Failure, decide
 from tamis.errors import CannotMeet, listed
 from tamis.evaluate.scorecard import Row
 from tamis.release import Coarsening, Release
-from tamis.require.base import Requirements
+from tamis.require import requirements
+from tamis.require.attacker import Attacker, knowing_rows
+from tamis.require.base import Requirement, Requirements
+from tamis.require.counts import ClassCounts
 from tamis.require.k import KAnonymity
-from tamis.risk.behind_engine import cells_of, reached_beyond_k
+from tamis.risk.attackers import in_release, knowing_together, required_of
+from tamis.risk.behind_engine import Reached, Rest, cells_of, reached_by_all, without_few
+from tamis.risk.suppression import most_suppressed
 from tamis.rows import other_engine
-from tamis.rows.counts import ReleasedRows, smallest
+from tamis.rows.counts import (
+    ReleasedRows,
+    count_distinct,
+    count_rows,
+    merge_cells,
+    smallest,
+)
 from tamis.rows.engines import Frame
 from tamis.rows.large_table import LargeTable, Sample, sampled
 from tamis.rows.memory_only import RELEASING, methods_on_engines, refuse_memory_only
@@ -45,18 +58,34 @@ class AllRows:
     """All rows of the table of which a sample was searched, and what the choice reaches on them."""
 
     large: LargeTable
-    """With the columns that are released in a coarser form in that form."""
+    """The rows to release, with columns that are released in a coarser form in that form."""
     sample: Sample
     k_of_sample: int
     """What was asked of groups in the sample, so that all rows keep the k that was asked for."""
-    promise: KAnonymity
-    """Of the release, about all rows."""
-    measured: int
-    """What all rows reach of it, in people."""
+    asked: Requirements
+    """What is required of all rows, by each attacker."""
+    reached: Reached
+    """What the rows to release reach of it, of the released columns among those known, in people.
+    """
     coarse: Mapping[str, CoarseColumn]
     """The columns in a coarser form."""
-    beyond_k: Mapping[str, Any]
-    """What all rows reach of l, t and whatever else was asked of groups."""
+    left_out: dict[str, int] | None
+    """The people and rows that are left out, and all there are; `None` where nobody is."""
+
+    @property
+    def promises(self) -> list[KAnonymity]:
+        """Of the release, about all rows: one for each attacker."""
+        return [each for each in self.reached if isinstance(each, KAnonymity)]
+
+    @property
+    def known(self) -> list[str]:
+        """The released columns that attackers may know, all of them together."""
+        return sorted({column for each in self.promises for column in each.columns})
+
+    @property
+    def rows(self) -> int:
+        """How many there are, those that are left out included."""
+        return self.left_out["of_rows"] if self.left_out else self.large.rows
 
     def released(self, release: Release) -> ReleasedRows:
         """The rows to release, as the engine has them."""
@@ -65,11 +94,15 @@ class AllRows:
         return ReleasedRows(large.engine, large.frame, columns, names[-1], large.who)
 
     def said(self) -> dict[str, Any]:
-        """What was sampled, and what was counted on all rows, for a manifest."""
-        rows, writer = self.large.rows, self.large.engine.name
+        """What was sampled, and what was counted on all rows, for a manifest.
+
+        Where rows are left out, nothing here tells how many there were.
+        """
+        rows, writer, table = self.large.rows, self.large.engine.name, self.sample.table
+        drawn = table.rows if self.left_out is None else min(self.sample.asked, rows)
         return {
             "sampled": {
-                "rows": self.sample.table.rows,
+                "rows": drawn,
                 "of": rows,
                 "by": self.sample.by,
                 "for": "the search, the choice and every figure about models",
@@ -115,21 +148,21 @@ def choose_on_all_rows(
         `CannotMeet` where no release reaches on all rows what is asked for.
     """
     sample = sampled(large, rows, settings.seed)
-    crowds = Crowds(large, settings.requirements, ladders)
-    k, best, asked = sample.k_for(settings.k), None, _of_sample(settings, sample)
-    for time in range(TRIES):
+    crowds = Crowds.of(large, settings, ladders)
+    best: tuple[Decision, int] | None = None
+    for times in (2**i for i in range(TRIES)):
+        asked = _of_sample(settings, sample, times)
         try:
-            found = _searched(sample.table, replace(asked, k=k), search)
+            found = _searched(sample.table, asked, search)
         except CannotMeet:
-            if time == 0:
+            if times == 1:
                 raise
             break
         kept = _kept(sample.table, found, crowds, settings)
         if kept is not None and (best is None or _value(kept) > _value(best[0])):
-            best = kept, k
+            best = kept, asked.k
         if kept is not None and kept.chosen is found.chosen:
             break  # a larger k allows no more than this one
-        k *= 2
     if best is None:
         raise _nothing_holds(sample, large, crowds)
     decision, k = best
@@ -138,15 +171,35 @@ def choose_on_all_rows(
 
 def where_the_rows_are(settings: Settings) -> Settings:
     """The settings without methods that work in memory; an error where one was asked for."""
-    refuse_memory_only({name: getattr(settings, name, None) for name in RELEASING}, RELEASING)
+    given = {name: getattr(settings, name, None) for name in RELEASING}
+    given["known_rows"] = given["known_rows"] or knowing_rows(settings.threats)
+    refuse_memory_only(given, RELEASING)
     return replace(settings, methods=methods_on_engines(settings.proposing))
 
 
-def _of_sample(settings: Settings, sample: Sample) -> Settings:
-    """What to ask of a sample, in which groups are smaller: of their size only in proportion."""
+def _of_sample(settings: Settings, sample: Sample, times: int) -> Settings:
+    """What to ask of a sample, in which groups are smaller: of their size only in proportion.
+
+    Of each attacker so many times the k, since the sample lacks rows.
+    """
     share = sample.table.rows / sample.of
-    asked = (each.on_sample(share) for each in settings.requirements)
-    return replace(settings, **{name: value for each in asked for name, value in each.items()})
+
+    def scaled(asked: Requirements) -> dict[str, Any]:
+        found = {name: value for each in asked for name, value in each.on_sample(share).items()}
+        return {**found, "k": sample.k_for(asked.k) * times}
+
+    threats = []
+    for each in settings.threats:
+        asks = scaled(requirements(**{"k": settings.k, **each.asks}))
+        known = {"k": asks["k"], **{name: asks[name] for name in each.asks}}
+        threats.append(_asking(each, known))
+    return replace(settings, threats=tuple(threats), **scaled(settings.requirements))
+
+
+def _asking(attacker: Attacker, asks: Mapping[str, Any]) -> Attacker:
+    """The same attacker, of whom something else is asked."""
+    told = attacker.max_told
+    return Attacker(attacker.name, attacker.knows, attacker.wants, max_told=told, **asks)
 
 
 def _searched(
@@ -159,10 +212,11 @@ def _searched(
     try:
         return search(sample, asked)
     except CannotMeet:
-        if not asked.requirements.beyond_k:
-            raise
+        plain = tuple(_asking(each, {"k": each.asks["k"]}) for each in asked.threats)
         rest: dict[str, Any] = {each.name: None for each in asked.requirements.beyond_k}
-        return search(sample, replace(asked, **rest))
+        if not rest and plain == asked.threats:
+            raise
+        return search(sample, replace(asked, threats=plain, **rest))
 
 
 def _kept(sample: Table, decision: Decision, crowds: Crowds, settings: Settings) -> Decision | None:
@@ -193,7 +247,7 @@ def _lacks(sample: Table, release: Release, crowds: Crowds) -> Failure | None:
         cells = sample.frame[name]
         if form := release.forms.get(name):
             cells = Ladder.from_dict(name, form.ladder).apply(cells, form.level)
-        if not cells.equals(release.table.frame[name], check_dtypes=False):
+        if not cells.equals(release.unsuppressed.table.frame[name], check_dtypes=False):
             words = f"it has {name!r} in a form that is made in memory only"
             return Failure(words, words, 1.0)
     return crowds.lacks(release)
@@ -207,14 +261,23 @@ def _value(decision: Decision) -> float:
 
 
 def _nothing_holds(sample: Sample, large: LargeTable, crowds: Crowds) -> CannotMeet:
-    k, most = crowds.k, crowds.most
-    wanted = f"k = {k}" if most < k else "what is asked of groups besides k"
-    why = f"the best reached {most}" if most < k else crowds.short
+    wanted = "what is asked of groups besides k" if crowds.enough else f"k = {crowds.k}"
+    why = crowds.short if crowds.enough or crowds.share else f"the best reached {crowds.best}"
     return CannotMeet(
         f"no release chosen on {sample.table.rows:,} sampled rows keeps {wanted} on all "
         f"{large.rows:,}; {why}. Ask for less, for a larger --sample, or say which columns "
         "attackers may know with --quasi"
     )
+
+
+class Counted(NamedTuple):
+    """What was counted of a release on all rows."""
+
+    reached: Reached
+    rest: Rest | None
+    """The rows that stay where some may be left out; `None` where none may."""
+    failure: Failure | None
+    """Why it cannot be taken."""
 
 
 @dataclass(eq=False)
@@ -225,83 +288,139 @@ class Crowds:
     """
 
     large: LargeTable
-    """With every column as it is."""
+    """With every column as it is; attackers may know its quasi-identifiers, some of them each."""
     asked: Requirements
-    """How many must be alike, and what else is asked of them."""
+    """How many must be alike, and what else is asked of them, by each attacker."""
     written: Mapping[str, Ladder]
     """Ladders that people wrote, which may name any value."""
-    most: int = 0
-    """The most that any release has reached."""
+    share: float = 0.0
+    """Of the people who may be left out."""
+    best: int = 0
+    """The most people alike that any release has reached."""
+    enough: bool = False
+    """Whether any has kept k."""
     short: str = ""
-    """What a release lacked besides k."""
-    _found: dict[Known, int] = field(default_factory=dict)
-    _beyond: dict[Known, dict[str, Any]] = field(default_factory=dict)
+    """What the last release lacked."""
+    _smallest: dict[Known, int] = field(default_factory=dict)
+    _counted: dict[Known, Counted] = field(default_factory=dict)
     _columns: dict[tuple[str, str], CoarseColumn] = field(default_factory=dict)
 
-    @cached_property
-    def cells(self) -> Frame:
-        """Each combination that occurs of what attackers may know, and whose it is."""
-        return cells_of(self.large, self.large.shape.quasi, self.asked.of_secrets)
+    @classmethod
+    def of(cls, large: LargeTable, settings: Settings, written: Mapping[str, Ladder]) -> Crowds:
+        """What settings ask of all rows."""
+        shape = large.shape
+        asked = required_of(shape, settings.requirements, settings.threats)
+        known = replace(large, shape=knowing_together(shape, settings.threats))
+        return cls(known, asked, written, settings.max_suppressed or 0.0)
 
     @property
     def k(self) -> int:
-        """How many must be alike."""
+        """How many must be alike, by whom most is asked."""
         return self.asked.k
+
+    @cached_property
+    def secrets(self) -> list[str]:
+        """The sensitive columns that something is asked of."""
+        return list(filter(None, self.asked.by_secret))
+
+    @cached_property
+    def cells(self) -> Frame:
+        """Each combination that occurs of what attackers may know, the secrets, and whose it is."""
+        return cells_of(self.large, [*self.large.shape.quasi, *self.secrets])
+
+    @cached_property
+    def everybody(self) -> int:
+        """All people; rows where each is one."""
+        large = self.large
+        return count_distinct(large.engine, self.cells, large.who) if large.who else large.rows
 
     def all_rows(self, release: Release, sample: Sample, k: int) -> AllRows:
         """What is known of all rows once a release is chosen; `k` is that of the sample."""
         coarse = {name: self.column(name, form) for name, form in release.forms.items()}
         large = with_coarse_columns(self.large, coarse.values())
-        promise, measured = self.promise(release), self.reached(release)
-        return AllRows(large, sample, k, promise, measured, coarse, self.beyond_k(release))
-
-    def promise(self, release: Release) -> KAnonymity:
-        """What is promised about all rows."""
-        quasi = self.large.shape.quasi
-        return KAnonymity(self.k, columns=tuple(c for c in quasi if c in release.features))
+        found, numbers = self.count(release), None
+        if found.rest is not None and found.rest.gone is not None:
+            frame = found.rest.without_gone(large.engine.near(large.frame))
+            rows = count_rows(large.engine, frame)
+            numbers = {"rows": large.rows - rows, "of_rows": large.rows}
+            numbers |= {"people": found.rest.people, "of_people": self.everybody}
+            large = replace(large, frame=frame, rows=rows)
+        return AllRows(large, sample, k, self.asked, found.reached, coarse, numbers)
 
     def lacks(self, release: Release) -> Failure | None:
         """Why a release cannot be taken, if anything is lacking on all rows."""
         if few := [name for name, form in release.forms.items() if self._names_few(name, form)]:
             words = f"the coarser form of {listed(few)} names a value that fewer than {self.k} have"
-            return Failure(words, words, 1.0)
-        reached = self.reached(release)
-        self.most = max(self.most, reached)
-        if reached >= self.k:
-            return self._lacks_beyond_k(release)
-        unit = self.large.shape.unit
-        words = (
-            f"k = {self.k} requires {self.k} {unit} alike, but on all rows some group has no more "
-            f"than {reached}"
-        )
-        return Failure(words, f"fewer than {self.k} {unit} alike on all rows", 1 - reached / self.k)
+            failure: Failure | None = Failure(words, words, 1.0)
+        else:
+            failure = self.count(release).failure
+        self.short = self.short if failure is None else failure.words
+        return failure
 
-    def reached(self, release: Release) -> int:
-        """The smallest group; of forms that hold all of a counted one, never more than that."""
-        known = self._known(release)
-        if known not in self._found:
-            fewer = [n for other, n in self._found.items() if other < known and n < self.k]
-            self._found[known] = min(fewer) if fewer else self._count(release)
-        return self._found[known]
+    def count(self, release: Release) -> Counted:
+        """What the groups of a release reach of everything that is asked."""
+        asked = in_release(self.asked, release)
+        known = self._known(release, [name for names in asked.views for name in names])
+        if known not in self._counted:
+            most = most_suppressed(self.share, self.everybody) if self.share else 0
+            count = self._count_rest if most else self._count_all
+            self._counted[known] = count(release, asked, most)
+        return self._counted[known]
 
-    def _known(self, release: Release) -> Known:
-        names, forms = self.promise(release).columns, release.forms
+    def _known(self, release: Release, names: Iterable[str]) -> Known:
+        forms = release.forms
         return frozenset((c, forms[c].key if c in forms else "") for c in names)
 
-    def beyond_k(self, release: Release) -> dict[str, Any]:
-        """What the groups of a release reach of everything asked for but k."""
-        if not self.asked.beyond_k:
-            return {}
-        known, names = self._known(release), self.promise(release).columns
-        if known not in self._beyond:
-            cells = self._labelled(release)
-            self._beyond[known] = reached_beyond_k(self.asked.beyond_k, self.large, cells, names)
-        return self._beyond[known]
+    def _count_all(self, release: Release, asked: Requirements, most: int) -> Counted:
+        """Sizes first, by each attacker; the rest only where these are enough."""
+        found: dict[Requirement, float] = {}
+        for names, some in asked.views.items():
+            reached = self._smallest_group(release, names, some.k)
+            self.best = max(self.best, reached)
+            if reached < some.k:
+                return Counted({}, None, self._too_few(some.of_sizes, reached))
+            counts = ClassCounts(np.array([reached]))
+            found |= {each: each.reached(counts) for each in some.of_sizes}
+        self.enough = True
+        if beyond := asked.beyond_k:
+            found |= reached_by_all(beyond, self.large, self._labelled(release))
+        found = {each: found[each] for each in asked}
+        return Counted(found, None, _short_of(found))
 
-    def _lacks_beyond_k(self, release: Release) -> Failure | None:
-        words = self.asked.beyond_k.lacking(self.beyond_k(release))
-        self.short = words or self.short
-        return Failure(f"{words}, on all rows", words, 1.0) if words else None
+    def _count_rest(self, release: Release, asked: Requirements, most: int) -> Counted:
+        """The same of all but the few whose groups break it, where these are few enough."""
+        large = self.large
+        names = dict.fromkeys([*(c for each in asked.views for c in each), *self.secrets])
+        columns = dict.fromkeys([*large.columns(names), *large.who])
+        cells = merge_cells(self._labelled(release), list(columns))
+        rest = without_few(asked, large, cells, most)
+        if rest is None:
+            words = f"more than {most:,} {large.shape.unit} must be left out to keep what is asked"
+            return Counted({}, None, Failure(f"{words}, on all rows", words, 1.0))
+        self.enough = True
+        found = reached_by_all(asked, large, rest.cells)
+        return Counted(found, rest, _short_of(found))
+
+    def _smallest_group(self, release: Release, names: tuple[str, ...], k: int) -> int:
+        """The smallest group; of forms that hold all of a counted one, never more than that."""
+        known, large = self._known(release, names), self.large
+        if known not in self._smallest:
+            fewer = [n for other, n in self._smallest.items() if other < known and n < k]
+            cells, columns = self._labelled(release), large.columns(names)
+            self._smallest[known] = (
+                min(fewer) if fewer else smallest(large.engine, cells, columns, large.who).k
+            )
+        return self._smallest[known]
+
+    def _too_few(self, asked: Requirements, reached: int) -> Failure:
+        unit, k = self.large.shape.unit, asked.k
+        words = (
+            f"k = {k} requires {k} {unit} alike, but on all rows some group has no more than "
+            f"{reached}"
+        )
+        short = f"fewer than {k} {unit} alike on all rows"
+        first = next(iter(asked))
+        return Failure(first.named(words), first.named(short), 1 - reached / k)
 
     def column(self, name: str, form: Coarsening) -> CoarseColumn:
         """A column in a coarser form."""
@@ -313,16 +432,20 @@ class Crowds:
     def _names_few(self, name: str, form: Coarsening) -> bool:
         return name not in self.written and self.column(name, form).names_few
 
-    def _count(self, release: Release) -> int:
-        large = self.large
-        columns = large.columns(self.promise(release).columns)
-        return smallest(large.engine, self._labelled(release), columns, large.who).k
-
     def _labelled(self, release: Release) -> Frame:
         """The cells, with the columns that attackers may know as they are released."""
-        cells = self.cells
-        for name in self.promise(release).columns:
-            if name in release.forms:
+        cells, known = self.cells, self.large.shape.quasi
+        for name, form in release.forms.items():
+            if name in known:
                 (column,) = self.large.columns([name])
-                cells = with_labels(cells, column, self.column(name, release.forms[name]))
+                cells = with_labels(cells, column, self.column(name, form))
         return cells
+
+
+def _short_of(reached: Reached) -> Failure | None:
+    """The first requirement that does not hold."""
+    for each, figure in reached.items():
+        if each.is_short(figure):
+            words = each.named(each.lacking(figure))
+            return Failure(f"{words}, on all rows", words, 1.0)
+    return None

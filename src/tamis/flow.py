@@ -39,9 +39,10 @@ from tamis.read.copies import Copy, without_copies
 from tamis.read.keys import refuse_open_person, refuse_unstated_identifiers
 from tamis.read.target_bins import need_classes
 from tamis.release import Recipe, Release, released
+from tamis.release_counts import left_out_numbers
 from tamis.require.base import Requirements
 from tamis.require.k import check_known_rows
-from tamis.risk.attackers import check_knowledge, knowing_together, required_of
+from tamis.risk.attackers import NOT_OF_RECORDS, check_knowledge, knowing_together, required_of
 from tamis.risk.population import PopulationRisk
 from tamis.risk.suppression import Suppression, most_suppressed
 from tamis.rows import SAMPLED
@@ -88,9 +89,19 @@ class Outcome:
         return self.decision.chosen.release
 
     @property
+    def required(self) -> Requirements:
+        """What is required of all rows, by each attacker."""
+        return self.evaluator.requirements if self.all_rows is None else self.all_rows.asked
+
+    @property
+    def left_out_people(self) -> dict[str, int] | None:
+        """The people and rows that are left out, and all there are; `None` where nobody is."""
+        return left_out_numbers(self.release) if self.all_rows is None else self.all_rows.left_out
+
+    @property
     def least_k(self) -> int:
         """The smallest k that is asked for: no count of people from 1 to one less is told."""
-        asked = self.evaluator.requirements
+        asked = self.required
         several = asked.views.values() if asked.several else ()
         return min([self.settings.k, *(some.k for some in several)])
 
@@ -264,10 +275,7 @@ def _check(
 ) -> None:
     """Refuse what cannot be measured, and columns that nobody said anything about."""
     if settings.threats and records is not None:
-        raise InputError(
-            "attackers who know some columns are for tables; of sparse records every feature may "
-            "be known, so leave out --attacker"
-        )
+        raise InputError(NOT_OF_RECORDS)
     if settings.threats and handed is not None:
         raise InputError(
             "what earlier releases told is compared for one attacker, who knows all that is "

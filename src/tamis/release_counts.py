@@ -32,13 +32,9 @@ def left_out_numbers(release: Release) -> dict[str, int] | None:
     }
 
 
-def stated_left_out(release: Release) -> dict[str, Any] | None:
-    """What a manifest says of them; `None` where nobody is left out."""
-    numbers = left_out_numbers(release)
-    if numbers is None:
-        return None
-    fewest = max((promise.k for promise in release.promises), default=1)
-    return {"unit": release.unit, "share_at_most": rounded_up(numbers, fewest)}
+def stated_left_out(numbers: dict[str, int], unit: Unit, fewest: int) -> dict[str, Any]:
+    """What a manifest says of them; `fewest` is the largest k that is promised."""
+    return {"unit": unit, "share_at_most": rounded_up(numbers, fewest)}
 
 
 def rounded_up(numbers: dict[str, int], fewest: int) -> float:

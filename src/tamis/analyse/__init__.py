@@ -91,7 +91,7 @@ from tamis.analyse.records import (
 from tamis.flow import Outcome
 from tamis.notebook import in_short
 from tamis.propose import MethodReport
-from tamis.release_counts import Alike, ExposureFacts
+from tamis.release_counts import Alike, ExposureFacts, Kind
 from tamis.table import Unit
 
 SCHEMA_VERSION = 2
@@ -284,19 +284,24 @@ def _of_table(examined: Examination) -> Analysis:
 
 def _about_all_rows(outcome: Outcome, counted: AllRows, found: Analysis) -> Analysis:
     """An analysis of a sample, corrected where all rows were counted."""
-    rows, searched, unit = counted.large.rows, counted.sample.table.rows, counted.large.shape.unit
-    known = sorted(counted.promise.columns)
-    released = counted.released(outcome.release)
-    exposure = released.exposure(known, outcome.settings.k, unit)
-    people = exposure["total"]
+    released, unit = counted.released(outcome.release), counted.large.shape.unit
+    kind: Kind = "together" if len(counted.promises) > 1 else "equal"
+    exposure = released.exposure(counted.known, outcome.least_k, unit, kind)
+    rows, people, sampled = counted.large.rows, exposure["total"], counted.said()["sampled"]
+    about = f"{rows:,} rows" if counted.left_out is None else f"{rows:,} rows that are released"
     note = (
-        f"The table has {rows:,} rows. Models were trained and evaluated on {searched:,} of them, "
+        f"The table has {about}. Models were trained and evaluated on {sampled['rows']:,} of them, "
         "drawn by a salted hash; what is promised, and who is unique, was counted on all."
     )
+    everybody = counted.left_out["of_people"] if counted.left_out else people
     return replace(
         found,
         table=replace(
-            found.table, rows=rows, rows_released=rows, people=people, people_released=people
+            found.table,
+            rows=counted.rows,
+            rows_released=rows,
+            people=everybody,
+            people_released=people,
         ),
         exposure=exposure,
         same_sensitive=None,

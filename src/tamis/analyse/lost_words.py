@@ -24,7 +24,7 @@ from tamis.errors import listed_as, plural
 from tamis.flow import Outcome
 from tamis.people import People
 from tamis.release import Release
-from tamis.release_counts import left_out_numbers, left_out_words, public_words, stated_left_out
+from tamis.release_counts import left_out_words, public_words, stated_left_out
 from tamis.risk.attackers import count_asked, seen_classes
 from tamis.risk.suppression import Suppression
 
@@ -389,13 +389,14 @@ def _remedy(column: str, reasons: Sequence[str], saved_without: Sequence[str]) -
 
 def left_out_facts(outcome: Outcome) -> LeftOut | None:
     """How many are left out, who and why; `None` where nobody is."""
-    release = outcome.release
-    numbers, stated = left_out_numbers(release), stated_left_out(release)
-    if numbers is None or stated is None:
+    counted, numbers = outcome.all_rows, outcome.left_out_people
+    if numbers is None:
         return None
-    words = left_out_words(numbers, release.unit, outcome.settings.k)
-    found = LeftOut(words=words, public=public_words(stated))
-    if (lost := lost_of(outcome)) is None:
+    unit, k = outcome.table.unit, outcome.settings.k
+    promises = outcome.release.promises if counted is None else counted.promises
+    stated = stated_left_out(numbers, unit, max((p.k for p in promises), default=1))
+    found = LeftOut(words=left_out_words(numbers, unit, k), public=public_words(stated))
+    if counted is not None or (lost := lost_of(outcome)) is None:
         return found
     groups, warnings = lost_group_facts(lost, outcome), lost_value_warnings(lost, outcome)
     return replace(found, groups=groups, warnings=tuple(warnings))

@@ -133,7 +133,7 @@ def _measured_on(outcome: Outcome) -> Iterator[Note]:
             f"{measured}; models were trained on synthetic rows drawn in the same way from "
             f"{seen:,} others. These figures are for you only: no epsilon covers them."
         )
-    elif outcome.release.is_suppressed:
+    elif outcome.left_out_people:
         yield _note(
             f"{measured}; the search, and the choice among what it found, used {others:,} others. "
             "No model learnt from rows that are left out, but models were tested on "
@@ -210,8 +210,7 @@ def _caveats(outcome: Outcome) -> Iterator[Note]:
             "All rows of a person are in the same part, and intervals count the rows of a person "
             "as one to the extent that they are alike."
         )
-    left_out = outcome.release.is_suppressed
-    if left_out and outcome.evaluator.requirements.of_secrets:
+    if outcome.left_out_people and outcome.evaluator.requirements.of_secrets:
         yield _note(
             f"Groups that are too alike in {evaluator.sensitive} are left out as well. Whoever "
             "knows that a person is in the table, and that enough others are like them, may "

@@ -27,7 +27,6 @@ from tamis.cli.terminal import (
 )
 from tamis.errors import InputError, TamisWarning, plural
 from tamis.figures import ONE, count_words, percent
-from tamis.options.release import K
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
     from tamis.evaluate.column_bits import ColumnAlone
     from tamis.read.copies import Copy
     from tamis.read.harbour import HarbourItem
+    from tamis.require.attacker import Attacker
     from tamis.risk.attackers import AttackerExposure
     from tamis.risk.audit import Exposure
     from tamis.risk.diversity import Likeness
@@ -71,7 +71,8 @@ def audit(
     """
     from tamis.read.copies import warn_of_copies
     from tamis.read.keys import warn_of_unstated_identifiers
-    from tamis.risk.attackers import expose
+    from tamis.require.attacker import knowing_rows
+    from tamis.risk.attackers import NOT_OF_RECORDS, expose
     from tamis.rows.memory_only import RELEASING, refuse_memory_only
 
     gate, threats = Gate.of(options), options.pop("threats")
@@ -80,11 +81,13 @@ def audit(
     if name != "memory" or source.sparse:
         asked.refuse("the population is counted for a table in memory")
         gate.refuse_population()
-        refuse_memory_only({"threats": threats}, RELEASING, ["threats"])
     if name != "memory":
-        _audit_large(source, engine, name, gate, as_json, quiet)
+        refuse_memory_only({"known_rows": knowing_rows(threats)}, RELEASING, ["known_rows"])
+        _audit_large(source, engine, name, gate, threats, as_json, quiet)
         return
     if source.sparse:
+        if threats:
+            raise InputError(NOT_OF_RECORDS)
         _audit_records(source.read_binary(), gate, as_json)
         return
     table = source.read()
@@ -94,7 +97,7 @@ def audit(
         print_understood(table)
     result = audit_table(table, source.rules().binary, asked.combine)
     result["population"], result["presence"] = in_population(source, table, asked)
-    result["threats"] = expose(table, threats, gate.groups.k if gate.groups.of_sizes else K.default)
+    result["threats"] = expose(table, threats, gate.k)
     checks = gate.check(table, result["population"], result["presence"])
     checks += [check for each in result["threats"] for check in each.limits]
     if as_json:
@@ -141,11 +144,13 @@ def _audit_large(
     options: EngineOptions,
     name: EngineName,
     gate: Gate,
+    threats: Sequence[Attacker],
     as_json: bool,
     quiet: bool,
 ) -> None:
     """The exposure of a table that stays behind an engine; learners see a sample of it."""
     from tamis.read.keys import warn_of_unstated_identifiers
+    from tamis.risk.attackers import expose
     from tamis.risk.audit import exposure
     from tamis.rows import running
     from tamis.rows.large_table import sampled
@@ -155,7 +160,9 @@ def _audit_large(
         if not (quiet or as_json):
             print_large(large)
         found = exposure(large)
+        seen = expose(large, threats, gate.k)
         checks = gate.check_large(large)
+        checks += [check for each in seen for check in each.limits]
         drawn = sampled(large, options.sample, seed=0)
     warn_of_unstated_identifiers(drawn.table)
     attacker = _attacker(drawn.table)
@@ -171,10 +178,11 @@ def _audit_large(
                 "attacker": attacker,
                 "engine": name,
                 "limits": [each.to_dict() for each in checks],
+                "attackers": [each.to_dict() for each in seen],
             }
         )
     else:
-        print_audit(found, {}, attacker)
+        print_audit(found, {}, attacker, threats=seen)
     gate.decide(checks, quiet or as_json)
 
 

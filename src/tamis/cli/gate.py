@@ -13,7 +13,7 @@ from tamis.catalogue.measures import PRESETS
 from tamis.cli.terminal import console
 from tamis.errors import CannotMeet, InputError, plural
 from tamis.option import as_flag
-from tamis.options.release import ATTACKER, PRESET
+from tamis.options.release import ATTACKER, PRESET, K
 from tamis.require.population import (
     OF_POPULATION,
     OfPopulation,
@@ -53,6 +53,12 @@ class Gate:
         asked = {kind.option.dest: options.pop(kind.option.dest) for kind in OF_POPULATION}
         return cls(groups, required_in_population(asked), frozenset(flags))
 
+    @property
+    def k(self) -> int:
+        """What is asked of people alike, or the usual k where nothing is."""
+        k: int = self.groups.k if self.groups.of_sizes else K.default
+        return k
+
     def refuse_population(self) -> None:
         if self.in_population:
             flags = " and ".join(kind.option.flag for kind in OF_POPULATION)
@@ -88,7 +94,7 @@ class Gate:
 
     def check_large(self, large: LargeTable) -> list[LimitCheck]:
         """What a table behind an engine reaches, by counts of all its rows."""
-        from tamis.risk.behind_engine import cells_of, reached_beyond_k
+        from tamis.risk.behind_engine import cells_of, reached_by_all
         from tamis.risk.limits import check_limits
         from tamis.rows.memory_only import RELEASING, refuse_memory_only
 
@@ -96,9 +102,10 @@ class Gate:
         if not self.groups:
             return []
         names = tuple(c for c in large.shape.quasi if c != large.shape.sensitive)
-        asked = self._asked(large.shape)
-        cells = cells_of(large, names, asked.of_secrets)
-        return check_limits(asked, reached_beyond_k(asked, large, cells, names))
+        asked = self._asked(large.shape.with_roles(quasi=names))
+        cells = cells_of(large, [*names, *filter(None, asked.by_secret)])
+        reached = reached_by_all(asked, large, cells)
+        return check_limits(asked, {each.name: figure for each, figure in reached.items()})
 
     def check_records(self, fewest: int) -> list[LimitCheck]:
         """What sparse records reach: only how many have all that somebody has is counted."""

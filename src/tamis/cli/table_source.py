@@ -209,7 +209,6 @@ class TableSource:
                 "table; leave --engine out, or pass --engine memory"
             )
         refuse_memory_only(vars(self), READING)
-        refuse_memory_only({"secrets": isinstance(self.sensitive, tuple)}, READING)
         roles = {name: value for name, value in self._roles.items() if name != "weight"}
         large = open_large(
             engine,

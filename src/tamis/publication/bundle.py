@@ -54,7 +54,7 @@ from tamis.publication.report import render, summarise
 from tamis.publication.streamed import verify_streamed, write_streamed
 from tamis.read.keys import refuse_left_identifiers
 from tamis.release import Release
-from tamis.release_counts import ExposureFacts, left_out_numbers
+from tamis.release_counts import ExposureFacts
 from tamis.require.population import DeltaPresence
 from tamis.risk.attackers import in_release
 from tamis.statistical_file import texts_of
@@ -113,11 +113,10 @@ def recipe(
     draft: Path,
     origin: dict[str, Any],
     date: str,
-    diverse: Sequence[dict[str, Any]] = (),
+    written: WrittenRelease,
 ) -> dict[str, Any]:
     """What was asked for, for which table, and what came out."""
     release, roles = outcome.release, outcome.table.roles
-    suppressed = left_out_numbers(release)
     public = sorted(path for path in draft.iterdir() if path.is_file())
     return {
         "recipe_version": RECIPE_VERSION,
@@ -134,9 +133,9 @@ def recipe(
         **_asked_of_each(outcome),
         "sensitive": outcome.table.sensitive,
         **({"also_sensitive": list(also)} if (also := roles.also_sensitive) else {}),
-        "diversity": [e for e in diverse if e.get("column") != outcome.table.target],
+        "diversity": [e for e in written.of_secrets if e["column"] != outcome.table.target],
         "target": outcome.table.target,
-        **({} if suppressed is None else {"suppressed": suppressed}),
+        **({} if written.left_out is None else {"suppressed": written.left_out}),
         "sha256": {path.name: digest(path) for path in public},
         "versions": versions(),
     }
@@ -144,7 +143,7 @@ def recipe(
 
 def _asked_of_each(outcome: Outcome) -> dict[str, Any]:
     """What was asked for against each attacker, where they have names."""
-    asked, unit = outcome.evaluator.requirements, outcome.table.unit
+    asked, unit = outcome.required, outcome.table.unit
     if not asked.several:
         return {}
     entries = asked.to_dicts(unit)
@@ -261,7 +260,7 @@ def _write(
     how = {**written.state_presence(content), **written.for_recipe}
     summary = summarise(outcome, analysis, content, origin, private_only)
     write_shared(draft, content, summary, outcome.settings.describe)
-    how = recipe(outcome, draft, origin, date, written.of_secrets) | how
+    how = recipe(outcome, draft, origin, date, written) | how
     write_private(private, outcome, summary, how)
 
 
@@ -288,6 +287,7 @@ def _write_whole(outcome: Outcome, draft: Path) -> WrittenRelease:
         _risks(outcome, back, people),
         _diverse(outcome, back, people, secrets),
         not (people.each_row or people.together),
+        outcome.left_out_people,
         _write_names(outcome, private, link),
         lambda content: _presence(outcome, back, content, people),
     )
@@ -475,8 +475,8 @@ def _not_promised(
         sensitive_released=outcome.table.target in outcome.table.secrets,
         caveat=RECORDED[release.recipe.method].caveat,
         several=written.several,
-        suppressed=release.is_suppressed,
-        diverse=outcome.table.target in outcome.evaluator.requirements.by_secret,
+        suppressed=written.left_out is not None,
+        diverse=outcome.table.target in outcome.required.by_secret,
         linked=settings.link is not None,
     )
 

@@ -82,6 +82,8 @@ class WrittenRelease:
     """The same of l, t and the like, for each secret."""
     several: bool
     """Whether a person may have several rows."""
+    left_out: dict[str, int] | None
+    """The people and rows that are left out, and all there are; `None` where nobody is."""
     for_recipe: Mapping[str, Any] = field(default_factory=dict)
     """What only the holder may know of how rows were written."""
     state_presence: Callable[[dict[str, Any]], dict[str, Any]] = lambda content: {}
@@ -113,9 +115,9 @@ def manifest(
         **({} if release.is_drawn else {"held_back": analysis.held_back}),
         "method": {"name": release.recipe.method, "parameters": parameters},
         "promises": written.promises,
-        **({"suppressed": stated_left_out(release)} if release.is_suppressed else {}),
-        "measured": [] if release.is_drawn else _measured(row),
-        **({} if release.is_drawn else _close_look(analysis.close_look, release)),
+        **_left_out(written, release),
+        "measured": [] if release.is_drawn else _measured(row, written),
+        **({} if release.is_drawn else _close_look(analysis.close_look, written)),
         "not_promised": not_promised,
         "versions": versions(),
     }
@@ -126,6 +128,13 @@ def manifest(
                 column["bins"] = said | {"read": READ_BINS}
     content |= {"exposure": exposure} if exposure else {}
     return content | ({"budget": budget} if budget else {})
+
+
+def _left_out(written: WrittenRelease, release: Release) -> dict[str, Any]:
+    if written.left_out is None:
+        return {}
+    fewest = max((entry["at_least"] for entry in written.promises), default=1)
+    return {"suppressed": stated_left_out(written.left_out, release.unit, fewest)}
 
 
 def versions() -> dict[str, str]:
@@ -187,26 +196,26 @@ def _said(text: ColumnText | None) -> dict[str, Any]:
     return question | ({"codes": dict(text.codes)} if text.codes else {})
 
 
-def _measured(row: Row) -> list[dict[str, Any]]:
+def _measured(row: Row, written: WrittenRelease) -> list[dict[str, Any]]:
     figures = {name: row.figures.get(name) for name, m in MEASURES.items() if m.published}
     if kept := figures["kept"]:
         figures["kept"] = in_hundredths(kept.as_share())
-    seen: dict[str, Figure | None] = _for_others(figures, row.release)
+    seen: dict[str, Figure | None] = _for_others(figures, written)
     return [{"key": name, **f.to_dict()} for name, f in seen.items() if f is not None]
 
 
-def _close_look(look: CloseLookFacts | None, release: Release) -> dict[str, Any]:
+def _close_look(look: CloseLookFacts | None, written: WrittenRelease) -> dict[str, Any]:
     """How well strong learners guess the target; what all columns would give is left out."""
     if look is None:
         return {}
-    found: dict[str, Any] = as_plain(_for_others(look.target, release))
+    found: dict[str, Any] = as_plain(_for_others(look.target, written))
     return {"close_look": {key: value for key, value in found.items() if key != "share"}}
 
 
-def _for_others(figures: Any, release: Release) -> Any:
+def _for_others(figures: Any, written: WrittenRelease) -> Any:
     """Figures no finer than is good: if rows are left out, an exact one would tell how many."""
     found = as_supported(figures)
-    return in_hundredths(found) if release.is_suppressed else found
+    return found if written.left_out is None else in_hundredths(found)
 
 
 def stated(

@@ -9,7 +9,6 @@ from pathlib import Path
 from secrets import token_hex
 from typing import IO, Any
 
-import numpy as np
 import polars as pl
 
 from tamis.all_rows import AllRows, written_columns
@@ -17,13 +16,15 @@ from tamis.coarsen.coarsener import CoarseColumn, plain_kind
 from tamis.errors import InputError
 from tamis.flow import Outcome
 from tamis.publication.manifest import Bound, ReleaseFile, WrittenRelease, stated_of, with_bounds
-from tamis.require.counts import ClassCounts
+from tamis.require.k import KAnonymity
+from tamis.risk.behind_engine import Reached
 from tamis.rows import EngineOptions, estimated_bytes, free_memory, other_engine
 from tamis.rows.counts import count_cells
 from tamis.rows.large_table import HASH, LargeTable, content_text
 from tamis.settings import Settings
 from tamis.table_file import Format, write_parts
-from tamis.verification.layout import HEADERS, PEOPLE, PRIVATE, RELEASE, SECRETS
+from tamis.verification.layout import PEOPLE, PRIVATE, RELEASE, SECRETS
+from tamis.verification.people import number_header
 from tamis.verification.secret_groups import numbered_secrets
 from tamis.verification.verify import verify
 
@@ -35,21 +36,20 @@ _DIGITS = 14
 def write_streamed(outcome: Outcome, counted: AllRows, draft: Path) -> WrittenRelease:
     """Stream the chosen release of all rows, which were counted where they are."""
     found, large = Streamed.of(outcome, counted), counted.large
-    file, promise = draft / RELEASE[found.format], counted.promise
+    file, released = draft / RELEASE[found.format], counted.released(outcome.release)
     _write_rows(found, file, draft / PRIVATE)
     coarser = {name: stated_coarse(column) for name, column in counted.coarse.items()}
-    rows = counted.released(outcome.release).reached(promise.columns, in_people=False)
-    entry = {**promise.to_dict(large.shape.unit), "measured": counted.measured}
-    entry |= {"rows_measured": rows, "recount": "private" if large.who else "file"}
-    risks, of_secrets = stated_groups(
-        outcome.settings, large, sorted(promise.columns), counted.measured, dict(counted.beyond_k)
-    )
+    entries = stated_groups(large, counted.reached)
+    promises = [each for each in entries if each["key"] == KAnonymity.key]
+    for each in promises:
+        each["rows_measured"] = released.reached(each["columns"], in_people=False)
     return WrittenRelease(
         ReleaseFile(file, found.format, found.frame, found.bounds, coarser, streamed=large.rows),
-        [entry],
-        risks,
-        of_secrets,
+        promises,
+        [each for each in entries if each not in promises and "column" not in each],
+        [each for each in entries if "column" in each],
         bool(large.who),
+        counted.left_out,
     )
 
 
@@ -98,6 +98,15 @@ class Streamed:
     def large(self) -> LargeTable:
         return self.rows.large
 
+    @property
+    def hidden_secrets(self) -> list[str]:
+        """The sensitive columns that something is asked of and that are not the target, in order.
+
+        That of the recipe's entries, by which whoever counts again knows them.
+        """
+        names = dict.fromkeys(str(e.secret) for e in self.rows.reached if e.about_secret)
+        return [name for name in names if name != self.large.shape.target]
+
 
 def _dense_format(settings: Settings) -> Format:
     format = settings.format
@@ -116,53 +125,49 @@ def _write_rows(found: Streamed, file: Path, private: Path) -> None:
     """
     large = found.large
     rows, columns, last = large.frame, large.columns(found.names), []
-    secret = _private_secret(found)
+    hidden = found.hidden_secrets
+    secrets = large.columns(hidden)
     if large.who:
         whose = rows.with_columns(content_text(rows, large.who).alias(KEY))
         # A salt that nobody keeps: with a known one, the numbers could be traced to identifiers.
         rows = large.engine.with_hash(whose, KEY, token_hex(16)).rename({HASH: PERSON})
         last = [PERSON]
-    last += secret
+    last += secrets
     wanted = rows.select(*columns, *last).sort(*columns, *last, nulls_last=False)
     batches = large.engine.batches(wanted)
     with ExitStack() as files:
         if large.who:
             people = files.enter_context(_numbers_file(private / PEOPLE))
             batches = _beside(batches, people, lambda batch: _person_numbers(batch[PERSON]))
-        if secret:
-            secrets = files.enter_context(_numbers_file(private / SECRETS))
-            number = _secret_numbers(large, secret[0])
-            batches = _beside(batches, secrets, lambda batch: number(batch[secret[0]]))
+        if secrets:
+            kept = files.enter_context(_numbers_file(private / SECRETS, len(secrets)))
+            number = [_secret_numbers(large, column) for column in secrets]
+            batches = _beside(
+                batches, kept, lambda batch: zip(*(n(batch[c]) for n, c in zip(number, secrets)))
+            )
         write_parts(_shaped(found, batches), file, found.format)
 
 
-def _private_secret(found: Streamed) -> list[str]:
-    """The sensitive column, where something was asked about it and it is not the target."""
-    shape, asked = found.large.shape, found.outcome.settings.requirements
-    hidden = asked.of_secrets and shape.sensitive != shape.target
-    return found.large.columns([str(shape.sensitive)]) if hidden else []
-
-
 @contextmanager
-def _numbers_file(path: Path) -> Iterator[IO[str]]:
+def _numbers_file(path: Path, columns: int = 1) -> Iterator[IO[str]]:
     with path.open("w", encoding="ascii") as file:
-        file.write(f"{HEADERS[path.name]}\n")
+        file.write(f"{number_header(path, columns)}\n")
         yield file
 
 
 def _beside(
     batches: Iterator[pl.DataFrame],
     file: IO[str],
-    numbers: Callable[[pl.DataFrame], Iterable[int]],
+    numbers: Callable[[pl.DataFrame], Iterable[tuple[int, ...]]],
 ) -> Iterator[pl.DataFrame]:
-    """The batches, while a number of each row goes to a file of its own."""
+    """The batches, while numbers of each row go to a file of their own."""
     for batch in batches:
-        file.writelines(f"{number}\n" for number in numbers(batch))
+        file.writelines(f"{','.join(map(str, each))}\n" for each in numbers(batch))
         yield batch
 
 
-def _person_numbers(hashes: pl.Series) -> Iterator[int]:
-    return (int(text[:_DIGITS], 16) for text in hashes)
+def _person_numbers(hashes: pl.Series) -> Iterator[tuple[int]]:
+    return ((int(text[:_DIGITS], 16),) for text in hashes)
 
 
 def _secret_numbers(large: LargeTable, column: str) -> Callable[[pl.Series], pl.Series]:
@@ -201,24 +206,17 @@ def _shaped(found: Streamed, batches: Iterator[pl.DataFrame]) -> Iterator[pl.Dat
         )
 
 
-def stated_groups(
-    settings: Settings, large: LargeTable, known: list[str], k: int, found: dict[str, Any]
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """What is stated of groups: of their risk, and of the sensitive column.
-
-    The smallest group has k people; `found` is from `reached_beyond_k`.
-    """
-    secret, unit = str(large.shape.sensitive), large.shape.unit
-    numeric = large.shape.frame.schema[secret].is_numeric()
-    asked = settings.requirements.about(known, secret, number=numeric)
-    figures = {**found, **asked.of_sizes.reached(ClassCounts(np.array([k])))}
+def stated_groups(large: LargeTable, reached: Reached) -> list[dict[str, Any]]:
+    """What is stated of groups: what is asked of each, by each attacker, and what is reached."""
     public = "private" if large.who else "file"
-    recount = public if secret == large.shape.target else "private"
-    risks, of_secret = (
-        [{**each.to_dict(unit), "measured": figures[each.name], "recount": of} for each in some]
-        for some, of in ((asked.of_risks, public), (asked.about_secrets, recount))
-    )
-    return risks, of_secret
+    return [
+        {
+            **each.to_dict(large.shape.unit),
+            "measured": figure,
+            "recount": "private" if each.secret not in (None, large.shape.target) else public,
+        }
+        for each, figure in reached.items()
+    ]
 
 
 def stated_coarse(column: CoarseColumn) -> dict[str, Any]:

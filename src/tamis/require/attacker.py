@@ -188,6 +188,11 @@ def _value(part: str, given: Any) -> Any:
     return given
 
 
+def knowing_rows(attackers: Iterable[Attacker]) -> bool:
+    """Whether any knows several rows of a person."""
+    return any("known_rows" in each.asks for each in attackers)
+
+
 def check_attackers(attackers: Sequence[Attacker]) -> None:
     """Refuse two of one name."""
     names = [each.name.casefold() for each in attackers]

@@ -19,13 +19,20 @@ from tamis.people import People
 from tamis.release import Release
 from tamis.require import requirements
 from tamis.require.attacker import Attacker, check_knowing
-from tamis.require.base import Requirements
+from tamis.require.base import Requirement, Requirements
 from tamis.require.counts import ClassCounts
+from tamis.risk.behind_engine import Reached, cells_of, reached_by_all
 from tamis.risk.diversity import count_groups
 from tamis.risk.grouping import Grouping, grouped, seen_together
 from tamis.risk.limits import LimitCheck, check_limits
+from tamis.rows.counts import Smallest, smallest
+from tamis.rows.large_table import LargeTable
 from tamis.table import Table
 
+NOT_OF_RECORDS = (
+    "attackers who know some columns are for tables; of sparse records every feature may be known, "
+    "so leave out --attacker"
+)
 Known = Sequence[tuple[str, Coded]]
 """Columns of rows as codes, each under the name by which attackers know it."""
 Secrets = Mapping[str, pl.Series] | pl.DataFrame
@@ -129,7 +136,9 @@ class AttackerExposure:
         return {**asdict(self), "knows": list(self.knows), "limits": limits}
 
 
-def expose(table: Table, attackers: Sequence[Attacker], k: int) -> list[AttackerExposure]:
+def expose(
+    table: Table | LargeTable, attackers: Sequence[Attacker], k: int
+) -> list[AttackerExposure]:
     """How exposed a table is to each attacker, the one with the smallest group first.
 
     `k` is asked for where an attacker names none.
@@ -139,18 +148,36 @@ def expose(table: Table, attackers: Sequence[Attacker], k: int) -> list[Attacker
     >>> found.k_anonymity, found.unique_people, found.limits[0].lacking
     (1, 1, 'boss: k = 2 requires 2 people alike, but the smallest group has 1 (1 too few)')
     """
-    found = []
+    found, shape = [], table.shape if isinstance(table, LargeTable) else table
     for attacker in attackers:
-        asked = required_of(table.with_roles(quasi=None), requirements(k), [attacker])
-        known = tuple(c for c in table.features if c in attacker.knows)
-        grouping = grouped(table.frame, known, table.people)
+        asked = required_of(shape.with_roles(quasi=None), requirements(k), [attacker])
+        known = tuple(c for c in shape.features if c in attacker.knows)
+        see = _seen_by_engine if isinstance(table, LargeTable) else _seen_in_memory
+        alike, reached = see(table, known, asked)  # type: ignore[arg-type]
         checks: list[LimitCheck] = []
-        for secret, some in asked.by_secret.items():
-            counts = count_groups(grouping, None if secret is None else table.frame[secret])
-            checks += check_limits(some, some.reached(counts))
-        least, unique = grouping.k_anonymity, grouping.unique_people
-        found.append(AttackerExposure(attacker.name, known, least, unique, tuple(checks)))
+        for some in asked.by_secret.values():
+            checks += check_limits(some, {each.name: reached[each] for each in some})
+        found.append(AttackerExposure(attacker.name, known, *alike, tuple(checks)))
     return sorted(found, key=lambda each: each.k_anonymity)
+
+
+def _seen_in_memory(
+    table: Table, known: tuple[str, ...], asked: Requirements
+) -> tuple[Smallest, Reached]:
+    grouping = grouped(table.frame, known, table.people)
+    reached: dict[Requirement, float] = {}
+    for secret, some in asked.by_secret.items():
+        counts = count_groups(grouping, None if secret is None else table.frame[secret])
+        reached |= {each: each.reached(counts) for each in some}
+    return Smallest(grouping.k_anonymity, grouping.unique_people), reached
+
+
+def _seen_by_engine(
+    large: LargeTable, known: tuple[str, ...], asked: Requirements
+) -> tuple[Smallest, Reached]:
+    cells = cells_of(large, [*known, *filter(None, asked.by_secret)])
+    alike = smallest(large.engine, cells, large.columns(known), large.who)
+    return alike, reached_by_all(asked, large, cells)
 
 
 def in_release(asked: Requirements, release: Release) -> Requirements:

@@ -1,18 +1,23 @@
-"""What people alike behind an engine reach: the counts that requirements are asked of.
+"""What people alike behind an engine reach, and whom a release of them would leave out.
 
 Classes come into memory some at a time, whole, as the same counts that tables in memory give, and
 are measured by the same code: the worst of all counts, so no figure is of a sample.
+
+Whoever breaks what is asked is left out by joins: groups, and the people in them, are told apart
+by a text of what they hold, since no engine joins cells that are missing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial, reduce
+from typing import NamedTuple
 
+import narwhals as nw
 import numpy as np
 import polars as pl
 
-from tamis.require.base import Requirements
+from tamis.require.base import Requirement, Requirements
 from tamis.require.counts import ClassCounts, Spread
 from tamis.rows.counts import (
     PEOPLE,
@@ -20,14 +25,22 @@ from tamis.rows.counts import (
     SIZE,
     SensitiveCounts,
     count_cells,
+    count_rows,
     counted_average_risk,
     group_sizes,
+    merge_cells,
     one_group,
     sensitive_counts,
+    sum_of,
     whole_classes,
 )
 from tamis.rows.engines import Frame
-from tamis.rows.large_table import LargeTable
+from tamis.rows.large_table import LargeTable, content_text
+
+Reached = Mapping[Requirement, float]
+"""What all groups reach of each requirement."""
+GROUP, UNIT = "group", "unit"
+"""Texts of what a group shares, and of whoever stays or goes as a whole: a person, or a cell."""
 
 
 def spreads(counts: SensitiveCounts) -> Iterator[Spread]:
@@ -37,7 +50,7 @@ def spreads(counts: SensitiveCounts) -> Iterator[Spread]:
 
 def _spread(counts: SensitiveCounts, part: pl.DataFrame) -> Spread:
     classes, each = part["class"].to_numpy(), part[ROWS].to_numpy()
-    first = np.flatnonzero(np.diff(classes, prepend=-1) > 0)
+    first = _firsts(part)
     sizes = np.add.reduceat(each, first)
     return Spread(
         classes=classes,
@@ -52,37 +65,130 @@ def _spread(counts: SensitiveCounts, part: pl.DataFrame) -> Spread:
     )
 
 
-def cells_of(large: LargeTable, names: tuple[str, ...], secret: bool) -> Frame:
-    """Each combination that occurs of some columns, the people, and the secret where asked for."""
-    wanted = [*names, *([str(large.shape.sensitive)] if secret else [])]
-    columns = dict.fromkeys([*large.columns(wanted), *large.who])
+def _firsts(part: pl.DataFrame) -> np.ndarray:
+    """The first entry of each class."""
+    return np.flatnonzero(np.diff(part["class"].to_numpy(), prepend=-1) > 0)
+
+
+def cells_of(large: LargeTable, names: Iterable[str]) -> Frame:
+    """Each combination that occurs of some columns and the people."""
+    columns = dict.fromkeys([*large.columns(names), *large.who])
     return large.engine.hold(count_cells(large.frame, list(columns)))
 
 
-def reached_beyond_k(
-    asked: Requirements, large: LargeTable, cells: Frame, names: tuple[str, ...]
-) -> dict[str, float]:
-    """What groups of people alike in some columns reach of what is asked, by its name.
+def reached_by_all(asked: Requirements, large: LargeTable, cells: Frame) -> Reached:
+    """What groups of people alike reach of all that is asked, each of columns and a secret.
 
-    From cells over at least these columns, the sensitive column and the people. Secrets are
-    measured some groups at a time, and the worst of all counts.
+    From cells over at least these and the people. Secrets are measured some groups at a time, and
+    the worst of all counts.
     """
-    engine, columns, who = large.engine, large.columns(names), large.who
-    of_secrets = [each for each in asked if each.about_secret]
-    found: dict[str, float] = {}
-    if of_secrets:
-        secret = str(large.shape.sensitive)
-        number = large.shape.frame.schema[secret].is_numeric()
-        grouped, keys = one_group(cells, columns)
-        (column,) = large.columns([secret])
-        counts = sensitive_counts(engine, grouped, keys, column, who, number)
-        parts = [
-            [each.reached(part) for each in of_secrets]
-            for part in map(ClassCounts.of_spread, spreads(counts))
-        ]
-        found = {each.name: each.worst(part) for each, part in zip(of_secrets, zip(*parts))}
-    if rest := [each for each in asked if not each.about_secret]:
-        sizes = group_sizes(engine, cells, columns, who)[SIZE].to_numpy()
-        risk = partial(counted_average_risk, engine, cells, columns, who)
-        found |= {each.name: each.reached(ClassCounts(sizes, mean_risk=risk)) for each in rest}
-    return found
+    found: dict[Requirement, float] = {}
+    for names, some in asked.views.items():
+        columns = large.columns(names)
+        for secret, part in some.by_secret.items():
+            if secret is None:
+                sizes = group_sizes(large.engine, cells, columns, large.who)[SIZE].to_numpy()
+                risk = partial(counted_average_risk, large.engine, cells, columns, large.who)
+                counts = ClassCounts(sizes, mean_risk=risk)
+                found |= {each: each.reached(counts) for each in part}
+                continue
+            grouped, keys = one_group(cells, columns)
+            counted = map(ClassCounts.of_spread, spreads(_secrets(large, grouped, keys, secret)))
+            figures = [[each.reached(counts) for each in part] for counts in counted]
+            found |= {each: each.worst(all_) for each, all_ in zip(part, zip(*figures))}
+    return {each: found[each] for each in asked}
+
+
+def _secrets(large: LargeTable, cells: Frame, keys: list[str], secret: str) -> SensitiveCounts:
+    number = large.shape.frame.schema[secret].is_numeric()
+    (column,) = large.columns([secret])
+    return sensitive_counts(large.engine, cells, keys, column, large.who, number)
+
+
+class Rest(NamedTuple):
+    """Cells that keep all that each group is judged by, and whom it took to leave out."""
+
+    cells: Frame
+    gone: Frame | None
+    """Whoever goes, by a text of the columns `whole`; `None` where nobody does."""
+    whole: list[str]
+    people: int
+    """How many go; rows, where each is a person."""
+
+    def without_gone(self, frame: Frame) -> Frame:
+        """Rows, or cells, of those who stay; they have all the columns `whole`."""
+        if self.gone is None:
+            return frame
+        keyed = frame.with_columns(content_text(frame, self.whole).alias(UNIT))
+        return keyed.join(self.gone, on=UNIT, how="anti").drop(UNIT)
+
+
+def without_few(asked: Requirements, large: LargeTable, cells: Frame, most: int) -> Rest | None:
+    """The cells but for groups that break what each group is judged by, people whole.
+
+    As `tamis.risk.suppression.rows_left` does it: groups are left out until none of the rest breaks
+    it, counted on the rest alone. `None` where more than `most` people would go, or all.
+
+    Cells are over the columns of all that is asked, its secrets, and the people.
+    """
+    engine, whole = large.engine, large.who or _columns(cells)
+    left = engine.hold(engine.near(cells).with_columns(content_text(cells, whole).alias(UNIT)))
+    people, gone = 0, []
+    while True:
+        broken = engine.hold(reduce(_together, _breaking(asked, large, left)))
+        if large.who:
+            here = count_rows(engine, broken)
+        else:
+            here = sum_of(engine, left.join(broken, on=UNIT, how="semi"), ROWS)
+        people += here
+        if people > most:
+            return None
+        if not here:
+            break
+        gone.append(broken)
+        left = engine.hold(left.join(broken, on=UNIT, how="anti"))
+        if not count_rows(engine, left):
+            return None
+    everyone = engine.hold(reduce(_together, gone)) if gone else None
+    return Rest(left.drop(UNIT), everyone, whole, people)
+
+
+def _columns(cells: Frame) -> list[str]:
+    return [name for name in cells.collect_schema().names() if name != ROWS]
+
+
+def _together(one: Frame, other: Frame) -> Frame:
+    return nw.concat([one, other]).unique()
+
+
+def _breaking(asked: Requirements, large: LargeTable, cells: Frame) -> Iterator[Frame]:
+    """Whoever has a row in a group that breaks something, for each view and secret."""
+    for names, some in asked.by_group.views.items():
+        columns = large.columns(names)
+        text = content_text(cells, columns).alias(GROUP)
+        grouped = large.engine.hold(cells.with_columns(text))
+        for secret, part in some.by_secret.items():
+            if secret is None:
+                broken = _too_small(part.k, large, grouped)
+            else:
+                broken = large.engine.keep(_too_alike(part, large, grouped, secret))
+            yield grouped.join(broken, on=GROUP, how="semi").select(UNIT).unique()
+
+
+def _too_small(k: int, large: LargeTable, cells: Frame) -> Frame:
+    """The groups of fewer people."""
+    members = merge_cells(cells, [GROUP, UNIT]) if large.who else cells
+    size = nw.len() if large.who else nw.col(ROWS).sum()
+    sizes = members.group_by(GROUP).agg(size.cast(nw.Int64).alias(SIZE))
+    return sizes.filter(nw.col(SIZE) < k).select(GROUP)
+
+
+def _too_alike(
+    asked: Requirements, large: LargeTable, cells: Frame, secret: str
+) -> Iterator[pl.DataFrame]:
+    """The groups that break what is asked of their secrets, some at a time."""
+    yield pl.DataFrame(schema={GROUP: pl.String})  # so that there is a part where none does
+    counts = _secrets(large, cells, [GROUP], secret)
+    for part in whole_classes(counts, keys=True):
+        broken = asked.breaking(ClassCounts.of_spread(_spread(counts, part)))
+        yield part[_firsts(part)].filter(pl.Series(broken)).select(GROUP)

@@ -23,7 +23,7 @@ import numpy as np
 import polars as pl
 
 from tamis.errors import CannotMeet, listed
-from tamis.release_counts import Counts, ExposureFacts, shown_counts
+from tamis.release_counts import Counts, ExposureFacts, Kind, shown_counts
 from tamis.rows.engines import BATCH, Engine, Frame
 from tamis.table import Unit
 
@@ -53,6 +53,11 @@ def merge_cells(cells: Frame, columns: Sequence[str]) -> Frame:
 def count_rows(engine: Engine, frame: Frame) -> int:
     """The number of rows of a frame."""
     return int(engine.small(frame.select(_whole(nw.len(), ROWS))).item())
+
+
+def sum_of(engine: Engine, frame: Frame, column: str) -> int:
+    """The sum of whole numbers; 0 of none."""
+    return int(engine.small(frame.select(_whole(nw.col(column).sum(), column))).item() or 0)
 
 
 def count_distinct(engine: Engine, frame: Frame, columns: Sequence[str]) -> int:
@@ -156,8 +161,7 @@ def alike_counts(
     groups, of = (count_distinct(engine, frame, keys) for frame in (alike, marked))
     if who:
         return groups, of, count_distinct(engine, alike, who)
-    rows = engine.small(alike.select(_whole(nw.col(ROWS).sum(), ROWS))).item()
-    return groups, of, rows or 0
+    return groups, of, sum_of(engine, alike, ROWS)
 
 
 def _without(
@@ -271,33 +275,32 @@ def sensitive_counts(
     return SensitiveCounts(engine, held, quasi, sensitive, values, number, bool(who))
 
 
-def whole_classes(counts: SensitiveCounts, rows: int = BATCH) -> Iterator[pl.DataFrame]:
+def whole_classes(
+    counts: SensitiveCounts, rows: int = BATCH, *, keys: bool = False
+) -> Iterator[pl.DataFrame]:
     """The entries by class and value, in parts that never cut a class in two.
 
     Columns `class` (from 0 in each part), `value` (a position in `counts.values`), `n` and
-    `people`.
+    `people`; with `keys` those that define the class, too.
     """
-    return (_from_columns if counts.few else _from_sorted)(counts, rows)
+    more = counts.quasi if keys else []
+    return (_from_columns if counts.few else _from_sorted)(counts, rows, more)
 
 
-def _from_columns(counts: SensitiveCounts, rows: int) -> Iterator[pl.DataFrame]:
+def _from_columns(
+    counts: SensitiveCounts, rows: int, keys: Sequence[str]
+) -> Iterator[pl.DataFrame]:
     """Of few values: the engine gives each a column, so that every row is a whole class."""
     names = [f"v{i}" for i in range(counts.values.height)]
     classes = max(1, rows // len(names))
-    for batch in counts.engine.batches(_one_column_each(counts, names), classes):
+    for batch in counts.engine.batches(_one_column_each(counts, names, keys), classes):
         each = batch.select(names).to_numpy()
         place, value = np.nonzero(each)
-        yield pl.DataFrame(
-            {
-                "class": place,
-                "value": value,
-                ROWS: each[place, value],
-                PEOPLE: batch[PEOPLE].to_numpy()[place],
-            }
-        )
+        found = {"class": place, "value": value, ROWS: each[place, value]}
+        yield pl.DataFrame(found).hstack(batch.select(PEOPLE, *keys)[place])
 
 
-def _one_column_each(counts: SensitiveCounts, names: list[str]) -> Frame:
+def _one_column_each(counts: SensitiveCounts, names: list[str], keys: Sequence[str]) -> Frame:
     """The classes, with the people of each value in a column of its own."""
     cell, rows = nw.col(counts.sensitive), nw.col(ROWS)
     is_value = [
@@ -313,22 +316,22 @@ def _one_column_each(counts: SensitiveCounts, names: list[str]) -> Frame:
     summed = spread.group_by(*counts.quasi).agg(
         *(nw.col(v).sum() for v in names), nw.col(PEOPLE).max()
     )
-    return summed.select(*(_whole(nw.col(c), c) for c in (*names, PEOPLE)))
+    return summed.select(*(_whole(nw.col(c), c) for c in (*names, PEOPLE)), *keys)
 
 
-def _from_sorted(counts: SensitiveCounts, rows: int) -> Iterator[pl.DataFrame]:
+def _from_sorted(counts: SensitiveCounts, rows: int, keys: Sequence[str]) -> Iterator[pl.DataFrame]:
     """Of many values: the engine sorts the entries, and the last class of a batch waits."""
-    keys = [*counts.quasi, counts.sensitive]
+    order = [*counts.quasi, counts.sensitive]
     rest: pl.DataFrame | None = None
-    for batch in counts.engine.batches(counts.entries.sort(*keys, nulls_last=True), rows):
+    for batch in counts.engine.batches(counts.entries.sort(*order, nulls_last=True), rows):
         part = batch if rest is None else pl.concat([rest, batch])
         numbered = _class_numbers(part, counts.quasi)
         whole = int(numbered.search_sorted(numbered[-1]))  # those before the last class
         rest = part[whole:]
         if whole:
-            yield _coded_part(counts, part[:whole], numbered[:whole])
+            yield _coded_part(counts, part[:whole], numbered[:whole], keys)
     if rest is not None:
-        yield _coded_part(counts, rest, pl.Series(np.zeros(rest.height, dtype=np.int64)))
+        yield _coded_part(counts, rest, pl.Series(np.zeros(rest.height, dtype=np.int64)), keys)
 
 
 def _class_numbers(part: pl.DataFrame, quasi: Sequence[str]) -> pl.Series:
@@ -337,14 +340,17 @@ def _class_numbers(part: pl.DataFrame, quasi: Sequence[str]) -> pl.Series:
     return part.select(opens.cast(pl.Int64).cum_sum()).to_series()
 
 
-def _coded_part(counts: SensitiveCounts, part: pl.DataFrame, numbered: pl.Series) -> pl.DataFrame:
+def _coded_part(
+    counts: SensitiveCounts, part: pl.DataFrame, numbered: pl.Series, keys: Sequence[str]
+) -> pl.DataFrame:
     values = counts.values.select(counts.sensitive, pl.int_range(pl.len()).alias("value"))
-    coded = part.select((numbered - numbered[0]).alias("class"), counts.sensitive, ROWS, PEOPLE)
+    classes = (numbered - numbered[0]).alias("class")
+    coded = part.select(classes, counts.sensitive, ROWS, PEOPLE, *keys)
     if counts.several:
         people = pl.col(PEOPLE).max().over("class")
         coded = coded.with_columns(people).filter(pl.col(ROWS) > 0)
     joined = coded.join(values, on=counts.sensitive, how="left", nulls_equal=True)
-    return joined.select("class", "value", ROWS, PEOPLE).sort("class", "value")
+    return joined.select("class", "value", ROWS, PEOPLE, *keys).sort("class", "value")
 
 
 class Smallest(NamedTuple):
@@ -360,7 +366,7 @@ def smallest(engine: Engine, cells: Frame, columns: list[str], who: list[str]) -
     In people where `who` tells them apart; where no column is given, all are one group.
     """
     if not columns and not who:
-        rows = int(engine.small(merge_cells(cells, [])).item())
+        rows = sum_of(engine, cells, ROWS)
         return Smallest(rows, int(rows == 1))
     merged = engine.hold(merge_cells(cells, [*columns, *who]))
     sizes = size_counts(engine, merged, columns, who)
@@ -410,22 +416,24 @@ class ReleasedRows:
         }
         if who:
             return figures, count_distinct(engine, cells, who)
-        return figures, int(engine.small(merge_cells(cells, [])).item())
+        return figures, sum_of(engine, cells, ROWS)
 
-    def exposure(self, known: list[str], k: int, unit: Unit) -> ExposureFacts:
+    def exposure(self, known: list[str], k: int, unit: Unit, kind: Kind = "equal") -> ExposureFacts:
         """Who is unique by what attackers may know; in rows too where people have several.
 
         Numbers of people from 1 to k - 1 are left out.
         """
-        facts = self._facts(known, k, unit, bool(self.who))
-        return {**facts, "rows": self._facts(known, k, "rows", False)} if self.who else facts
+        facts = self._facts(known, k, unit, kind, bool(self.who))
+        return {**facts, "rows": self._facts(known, k, "rows", kind, False)} if self.who else facts
 
     def _who(self, in_people: bool) -> list[str]:
         return self.who if in_people else []
 
-    def _facts(self, known: list[str], k: int, unit: Unit, in_people: bool) -> ExposureFacts:
+    def _facts(
+        self, known: list[str], k: int, unit: Unit, kind: Kind, in_people: bool
+    ) -> ExposureFacts:
         counts = self.counts(known, in_people)
-        return shown_counts(counts, known, "equal", unit, k, few=not in_people)
+        return shown_counts(counts, known, kind, unit, k, few=not in_people)
 
 
 def one_group(cells: Frame, columns: list[str]) -> tuple[Frame, list[str]]:

@@ -289,11 +289,14 @@ class Sample:
         The rows of the larger table.
     by : str
         What was drawn: "people", "contents", or "everything" where all rows were taken.
+    asked : int
+        About how many rows were to be drawn.
     """
 
     table: Table
     of: int
     by: str
+    asked: int = 0
 
     def k_for(self, k: int) -> int:
         """The k to search with: as many of the sample as k is of all, but two at least.
@@ -337,7 +340,7 @@ def sampled(large: LargeTable, rows: int, seed: int) -> Sample:
     frame = pl.DataFrame([drawn[c].alias(name) for c, name in zip(columns, names)])
     frame = frame.cast(dict(large.shape.frame.schema))  # type: ignore[arg-type]
     table = Table(frame, _roles_of(large, by), unlabelled=large.shape.unlabelled)
-    return Sample(table, large.rows, by)
+    return Sample(table, large.rows, by, rows)
 
 
 def _roles_of(large: LargeTable, by: str) -> Roles:
@@ -444,13 +447,15 @@ def _hex(share: float) -> str:
 
 
 def content_text(frame: Frame, columns: Sequence[str]) -> nw.Expr:
-    """The cells of each row as one text, the same on every engine.
+    """The cells of each row as one text, the same on every engine; of no columns, one for all.
 
     Engines write floats in different ways, so these are split into three whole numbers. Floats that
     differ by less than 2e-19, or lie beyond 4e18, come out alike.
     """
     schema = frame.collect_schema()
     texts = [text for c in columns for text in _texts(nw.col(c), schema[c])]
+    if not texts:
+        return nw.lit(_NONE)
     return nw.concat_str(*(t.fill_null(_NONE) for t in texts), separator=_APART)
 
 

@@ -38,21 +38,15 @@ RELEASING: Mapping[str, MemoryOnly] = {
     "sampling": MemoryOnly("--sampling", _OF_POPULATION),
     "max_population_risk": MemoryOnly("--max-population-risk", _OF_POPULATION),
     "delta_presence": MemoryOnly("--delta-presence", _OF_POPULATION),
-    "threats": MemoryOnly(
-        "--attacker", "who is alike is counted for each attacker", "say with --quasi what is known"
-    ),
     "absences": MemoryOnly(
         "--known-absences",
-        "absences are counted by comparing each row with all others",
+        "it is for the method containment, which compares each row with all others",
         "leave it out",
     ),
     "known_rows": MemoryOnly(
-        "--known-rows", "the rows of each person are compared with those of all others"
+        "--known-rows", "sets of rows of each person are compared with those of all others"
     ),
     "link": MemoryOnly("--link", "people are compared by all of their rows", "leave it out"),
-    "max_suppressed": MemoryOnly(
-        "--max-suppressed", "who is left out is decided for all groups together", "leave it out"
-    ),
     "epsilon": MemoryOnly("--epsilon", "synthetic rows are drawn from all rows at once"),
 }
 """What `tamis release` may be asked for, by the name of its setting."""
@@ -66,7 +60,6 @@ READING: Mapping[str, MemoryOnly] = {
         "write one row a person into the table",
     ),
     "weight": MemoryOnly("--weight", "weights are added up row by row"),
-    "secrets": MemoryOnly("several --sensitive", "what is told is measured for each", "name one"),
     "label_item": MemoryOnly(
         "--label-item",
         "labels are made of items after reading",
@@ -118,10 +111,8 @@ def unverified_by_engines(content: Mapping[str, Any]) -> str:
     reasons = {
         "sparse files": content["file"]["format"] not in ("csv", "parquet"),
         "promises other than k-anonymity": promised - {"k_anonymity"},
-        "promises against several attackers": any("attacker" in e for e in content["promises"]),
         "questions and codes": said & {"codes", "question"},
-        "claims about known rows": {"known_rows"}
-        & {e["key"] for e in content.get("diversity", ())},
+        "claims about known rows": "known_rows" in {e["key"] for e in content.get("diversity", ())},
         "claims about who is present": "presence" in content,
         "rows of a person that belong together": any(
             column["role"] == "link" for column in content["columns"]

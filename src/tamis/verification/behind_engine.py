@@ -54,15 +54,14 @@ from tamis.verification.form import (
     wrong_schema,
 )
 from tamis.verification.layout import (
-    HEADERS,
     PEOPLE,
     PRIVATE,
     SECRETS,
     is_folder,
 )
-from tamis.verification.people import DIGITS
+from tamis.verification.people import DIGITS, number_header
 from tamis.verification.presence import Recounted
-from tamis.verification.secret_groups import check_columns, private_entries
+from tamis.verification.secret_groups import check_columns, hidden_secrets
 from tamis.verification.written_rows import open_columns, outside_bounds, stated_columns
 
 SECRET = "secret"
@@ -76,9 +75,8 @@ class RowsBehindEngine:
         self.engine, self.folder, self.content = engine, folder, content
         self.path, self.format = folder / content["file"]["name"], content["file"]["format"]
         private = any(entry.get("recount") == "private" for entry in content["promises"])
-        kept = private and is_folder(folder / PRIVATE)
-        self.people = folder / PRIVATE / PEOPLE if kept else None
-        self.secrets = folder / PRIVATE / SECRETS if private_entries(folder) else None
+        self.has_kept_people = private and is_folder(folder / PRIVATE)
+        self.hidden = hidden_secrets(folder)
         self.frame: Frame | None = None
         self.looks: dict[str, str] = {}
         """Columns that look like identifiers by their values, and what they look like."""
@@ -90,10 +88,15 @@ class RowsBehindEngine:
         if reason := unverified_by_engines(self.content):
             return reason
         with ExitStack() as opened:
+            private = self.folder / PRIVATE
+            kept = [
+                (private / PEOPLE, int(self.has_kept_people)),
+                (private / SECRETS, len(self.hidden)),
+            ]
             beside = [
-                _Numbers(opened.enter_context(open_plain_file(path)), path.name)
-                for path in (self.people, self.secrets)
-                if path is not None
+                _Numbers(opened.enter_context(open_plain_file(path)), path, columns)
+                for path, columns in kept
+                if columns
             ]
             self.frame = self.engine.keep(self._parts(beside))
             for numbers in beside:
@@ -124,7 +127,7 @@ class RowsBehindEngine:
         return self.rows.reached(entry["columns"], in_people)
 
     def count_alone(self, columns: list[str], kind: str, in_people: bool) -> Counts:
-        if kind != "equal":
+        if kind == "containment":
             raise CannotMeet("anonymity by containment is counted in memory only")
         return self.rows.counts(columns, in_people)
 
@@ -134,7 +137,8 @@ class RowsBehindEngine:
         return self._reached(cells.cast(nw.Float64) if target["kind"] == "number" else cells, entry)
 
     def reached_by_secret(self, entry: dict[str, Any]) -> float:
-        number = nw.col(self.secret_column or "")
+        place = len(self.content["columns"]) + self.has_kept_people
+        number = nw.col(f"c{place + self.hidden.index(entry['column'])}")
         return self._reached(nw.when(number > 0).then(number), entry)  # 0 is missing
 
     def _reached(self, secret: nw.Expr, entry: dict[str, Any]) -> float:
@@ -178,14 +182,8 @@ class RowsBehindEngine:
             self.frame,
             {c["name"]: f"c{i}" for i, c in enumerate(columns) if c["role"] not in BOUNDS},
             target_column(self.content)["name"],
-            [] if self.people is None else [f"c{len(columns)}"],
+            [f"c{len(columns)}"] if self.has_kept_people else [],
         )
-
-    @property
-    def secret_column(self) -> str | None:
-        """The column with the holder's sensitive values, after that of the people."""
-        place = len(self.content["columns"]) + (self.people is not None)
-        return None if self.secrets is None else f"c{place}"
 
     def _parts(self, beside: list[_Numbers]) -> Iterator[pl.DataFrame]:
         """The cells and the numbers beside them; an error at the first part that is wrong."""
@@ -198,7 +196,8 @@ class RowsBehindEngine:
                 labels.update(frame[name].drop_nulls().unique().to_list())
             columns = [s.alias(f"c{i}") for i, s in enumerate(frame.get_columns())]
             for numbers in beside:
-                columns.append(numbers.of_next(frame.height).alias(f"c{len(columns)}"))
+                for column in numbers.of_next(frame.height):
+                    columns.append(column.alias(f"c{len(columns)}"))
             yield pl.DataFrame(columns)
 
     def _wrong_cells(self, frame: pl.DataFrame) -> str:
@@ -216,20 +215,25 @@ class RowsBehindEngine:
 
 
 class _Numbers:
-    """A file of the holder's with a number for each row, in the order of the rows."""
+    """A file of the holder's with numbers for each row, in the order of the rows."""
 
-    def __init__(self, file: BinaryIO, name: str) -> None:
-        self.file, self.name, self.header = file, f"{PRIVATE}/{name}", HEADERS[name]
-        if file.readline(DIGITS).rstrip() != self.header.encode():
+    def __init__(self, file: BinaryIO, path: Path, columns: int) -> None:
+        self.file, self.name, self.columns = file, f"{PRIVATE}/{path.name}", columns
+        self.header = number_header(path, columns)
+        if file.readline(DIGITS * columns).rstrip() != self.header.encode():
             raise CannotMeet(f"{self.name} does not begin with {self.header!r}")
 
-    def of_next(self, rows: int) -> pl.Series:
-        """The numbers of the next rows."""
-        lines = [line.rstrip(b"\n") for line in islice(self.file, rows)]
-        short = all(line.isdigit() and len(line) < DIGITS - 1 for line in lines)
+    def of_next(self, rows: int) -> list[pl.Series]:
+        """The numbers of the next rows, column by column."""
+        lines = [line.rstrip(b"\n").split(b",") for line in islice(self.file, rows)]
+        short = all(
+            len(line) == self.columns
+            and all(cell.isdigit() and len(cell) < DIGITS - 1 for cell in line)
+            for line in lines
+        )
         if len(lines) < rows or not short:
             raise CannotMeet(f"{self.name} does not hold a {self.header} for each row")
-        return pl.Series([int(line) for line in lines], dtype=pl.Int64)
+        return [pl.Series([int(line[i]) for line in lines]) for i in range(self.columns)]
 
     def check_end(self) -> None:
         if self.file.read(1):

@@ -118,11 +118,12 @@ def _lines(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
 def write_numbers(path: Path, numbers: NDArray[np.int64]) -> None:
     """Write a file of the private part: one number a line, or some in columns, under its header."""
     columns = [map(str, column.tolist()) for column in _lines(numbers)]
-    lines = [_header(path, len(columns)), *map(",".join, zip(*columns))]
+    lines = [number_header(path, len(columns)), *map(",".join, zip(*columns))]
     path.write_text("\n".join(lines) + "\n", encoding="ascii")
 
 
-def _header(path: Path, columns: int) -> str:
+def number_header(path: Path, columns: int) -> str:
+    """The first line of a file of numbers."""
     return ",".join([HEADERS[path.name]] * columns)
 
 
@@ -133,7 +134,7 @@ def read_numbers(path: Path, rows: int, columns: int = 1) -> NDArray[np.int64]:
         data = file.read(most + 1)
     if len(data) > most:
         raise CannotMeet(f"{PRIVATE}/{path.name} is longer than {rows} rows need")
-    header = _header(path, columns)
+    header = number_header(path, columns)
     first, *lines = data.decode("ascii", "replace").splitlines() or [""]
     cells = [line.split(",") for line in lines]
     fits = all(len(each) == columns and all(map(_is_number, each)) for each in cells)

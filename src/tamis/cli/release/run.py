@@ -378,6 +378,7 @@ def _print_large(outcome: Outcome, counted: AllRows, out: Path, as_json: bool) -
 
 def _print_large_words(outcome: Outcome, found: AllRows, of_groups: list[dict[str, Any]]) -> None:
     """What was released, and what was counted on all rows or measured on the sample."""
+    from tamis.release_counts import left_out_words
     from tamis.stated import measured_words
 
     say, chosen = console(), outcome.decision.chosen
@@ -390,9 +391,13 @@ def _print_large_words(outcome: Outcome, found: AllRows, of_groups: list[dict[st
     )
     if found.coarse:
         say.print(f"In a coarser form: {listed(found.coarse)}.", markup=False)
-    if found.promise.columns:
-        unit = found.large.shape.unit
-        say.print(f"Counted on all rows: the smallest group has {found.measured:,} {unit}.")
+    for promise in found.promises:
+        if promise.columns:
+            group = f"the smallest group has {found.reached[promise]:,} {found.large.shape.unit}"
+            say.print(promise.named(f"Counted on all rows: {group}."), markup=False)
+    if found.left_out is not None:
+        words = left_out_words(found.left_out, found.large.shape.unit, outcome.least_k)
+        say.print(words, markup=False)
     for entry in of_groups:
         say.print(f"{entry['claim']} Measured on all rows: {measured_words(entry)}.", markup=False)
     rows = plural(found.sample.table.rows, "row")
