@@ -40,7 +40,7 @@ def test_one_pass_gives_what_the_model_says_by_frames(name, classes):
     labels, shares = answers(model.fit(data[seen], y[seen]), data[held])
     plain: Any
     given: Any
-    if name in ("c45", "nb"):
+    if name in ("c45", "nb", "small"):
         plain, given = seeded(name, 0), Coding.of(frame).declare(frame)
     else:
         columns = EncodedColumns(features.columns, features.names, "onehot")

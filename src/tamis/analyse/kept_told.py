@@ -13,6 +13,7 @@ from tamis.analyse.column_fates import breaks_k, projection_on, sources
 from tamis.analyse.examination import Examination
 from tamis.analyse.records import in_hundredths
 from tamis.catalogue.measures import VALUE
+from tamis.catalogue.methods import shown_model
 from tamis.decide import Decision, most_valuable
 from tamis.errors import plural
 from tamis.evaluate.figure import Figure
@@ -192,10 +193,12 @@ def tried_attackers(outcome: Outcome) -> tuple[str, ...]:
     tested = 0 if secret is None else secret.views.tested
     looks = f"boosted trees, which looked at {plural(tested, 'view')} of the columns"
     slow = () if outcome.look is None else ("slower trees and logistic regression",)
+    # The same trees as an attacker of the scorecard are no one else.
+    others = (name for name in outcome.evaluator.attackers if name != shown_model("small"))
     return (
         looks if tested else "boosted trees",
         "whoever looks up people who are alike",
-        *outcome.evaluator.attackers,
+        *others,
         *slow,
     )
 

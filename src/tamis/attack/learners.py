@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tamis.arrays import Floats, Integers
 from tamis.attack.kernels import NearestRows, pairs
 from tamis.attack.scene import as_numbers
-from tamis.catalogue.methods import ATTACKERS, MODELS
+from tamis.catalogue.methods import ATTACKERS, MODELS, shown_model
 from tamis.evaluate.bits import gains
 from tamis.learn.boosting import Boosting, shares
 from tamis.learn.coded_table import CodedTable, rows_alike
@@ -26,7 +26,7 @@ from tamis.learn.models import attackers
 LEARNT = 8_000
 """The most rows that a learner gets; to look up, an attacker has all."""
 LOOKUP = "look-up"
-SMALL = "small boosted trees"
+SMALL = shown_model("small")
 GUESSING = "guessing"
 """What is said without a release: an attacker whose learners know no better falls back on it."""
 LEARNERS = (LOOKUP, SMALL, *ATTACKERS)

@@ -72,6 +72,7 @@ _MODELS = (
         asked="Naive Bayes: quick and plain",
         attacks=True,
     ),
+    ModelRecord("small", "tamis.learn.boosted_trees:BoostedTrees", "small boosted trees"),
     ModelRecord(
         "tree",
         "sklearn.tree:DecisionTreeClassifier",

@@ -85,14 +85,20 @@ class CodedTable:
             at = _places(only, frame.height)
             some = cls.of(frame[only], None if rows is None else at[rows], rare=rare)
             return replace(some, at=at)
-        columns = Coding.of(frame).columns(frame)
         learnt = np.arange(frame.height) if rows is None else np.asarray(rows)
         if len(learnt) == 0:
             raise InputError("a table is coded by one row or more, got none")
+        coded = cls.of_columns(Coding.of(frame).columns(frame), learnt, rare)
+        return replace(coded, codes=coded.codes.reshape(frame.width, frame.height))
+
+    @classmethod
+    def of_columns(
+        cls, columns: Sequence[Column], learnt: NDArray[np.intp], rare: int = RARE
+    ) -> CodedTable:
+        """Code columns of numbers by what the rows `learnt` hold."""
         pairs = [_coded(column, learnt, rare) for column in columns]
-        codes = np.array([codes for codes, _ in pairs], dtype=np.uint8)
         return cls(
-            codes.reshape(len(columns), frame.height),
+            np.array([codes for codes, _ in pairs], dtype=np.uint8),
             np.array([width for _, width in pairs], dtype=np.int64),
             np.array([column.categories is None for column in columns], dtype=np.bool_),
         )

@@ -41,6 +41,10 @@ class Column:
         """The same feature on some of the rows."""
         return Column(self.values[rows], self.categories)
 
+    def then(self, other: Column) -> Column:
+        """The same feature on these rows and then on others, coded alike."""
+        return Column(np.concatenate([self.values, other.values]), self.categories)
+
     @cached_property
     def order(self) -> NDArray[np.int32]:
         """The rows by their values, missing numbers last, ties in the order of the table."""

@@ -355,7 +355,7 @@ SEARCH = (
         "attackers",
         "Models whose gain is the PBI.",
         "names",
-        default=("c45", "nb"),
+        default=("small", "nb"),
         rare=True,
         note="What attackers would train; the strongest counts.",
     ),
