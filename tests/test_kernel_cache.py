@@ -177,6 +177,21 @@ def test_a_place_that_numba_finds_is_left_to_it(monkeypatch: pytest.MonkeyPatch)
     assert before == config.CACHE_DIR
 
 
+def test_whoever_asks_is_told_before_kernels_are_compiled(monkeypatch: pytest.MonkeyPatch):
+    told: list[bool] = []
+    monkeypatch.setattr(kernel_cache, "when_compiling", [told.append])
+
+    def thrice(x: int) -> int:
+        return 3 * x
+
+    kernel = kernel_cache.njit(cache=False)(thrice)
+    assert told == []
+    assert kernel(14) == 42
+    assert told == [kernel_cache.is_kept()]
+    assert kernel(15) == 45
+    assert len(told) == 1  # for these types it is compiled
+
+
 @pytest.mark.parametrize("disk", ["writable", "read-only"])
 def test_without_any_place_kernels_are_compiled_each_time(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, disk: str

@@ -15,7 +15,7 @@ files, lines and counts, never the value of a cell. What else people are told co
 of names, counts with their nouns, and how far a long piece of work has got.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from numbers import Integral
 from typing import Any, Protocol
@@ -121,6 +121,11 @@ class Progress(Protocol):
     """Told what is being done, how much is done and how much there is; 0: nobody knows."""
 
     def __call__(self, words: str, done: int = 0, total: int = 0) -> None: ...
+
+
+when_compiling: list[Callable[[bool], None]] = []
+"""Told before kernels are compiled, which takes seconds, and whether what is compiled will be kept:
+here, where whoever shows it can be added without loading the compiler."""
 
 
 class ProgressShare:

@@ -18,6 +18,9 @@ from tempfile import mkdtemp
 from typing import Any
 
 import numba
+from numba.core.event import Event, Listener, register
+
+from tamis.errors import when_compiling
 
 Decorator = Callable[[Callable[..., Any]], Any]
 
@@ -36,6 +39,20 @@ def njit(*, cache: bool, **options: Any) -> Decorator:
         return numba.njit(**options)(function)
 
     return compile_lazily
+
+
+class _Teller(Listener):
+    """Passes on that kernels are being compiled; what is taken from the cache is no such event."""
+
+    def on_start(self, event: Event) -> None:
+        for tell in tuple(when_compiling):
+            tell(is_kept())
+
+    def on_end(self, event: Event) -> None:
+        """Nobody asks when one is done: others follow at once."""
+
+
+register("numba:compile", _Teller())  # type: ignore[no-untyped-call]
 
 
 def is_kept() -> bool:

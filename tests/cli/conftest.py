@@ -27,6 +27,12 @@ def quick_look() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True)
+def nothing_said_of_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a test reads is the same whether kernels were compiled before or are in it."""
+    monkeypatch.setattr("tamis.cli._say_compiling", lambda kept: None)
+
+
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., Result]:
     def call(*args: object) -> Result:

@@ -254,3 +254,17 @@ def test_the_help_of_a_command_fits_one_screen(run, name):
     if name != "select":  # whose kinds have their own
         assert ("--help-all" in found) == bool(rare)
         assert not [flag for flag in rare if f"  {flag} " in found]
+
+
+@pytest.mark.parametrize("flags", [[], ["--quiet"], ["--json"]])
+def test_compiling_is_said_once_while_it_happens(tmp_path, flags):
+    (tmp_path / "people.csv").write_text("age,sex\n31,f\n32,m\n33,f\n33,m\n")
+    asked = [sys.executable, "-m", "tamis.cli", "audit", "people.csv", "--row-is-person"]
+    kernels = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "kernels")}
+    said = [
+        subprocess.run([*asked, *flags], cwd=tmp_path, env=kernels, capture_output=True, text=True)
+        for _ in range(2)
+    ]
+    assert [each.returncode for each in said] == [0, 0], said[0].stderr
+    expected = [0, 0] if flags else [1, 0]
+    assert [each.stderr.count("compiling, once per installation") for each in said] == expected

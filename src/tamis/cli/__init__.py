@@ -21,7 +21,7 @@ import click
 
 from tamis import __version__
 from tamis.cli.memory import cannot_start, is_short, too_little
-from tamis.errors import TamisError, TamisWarning
+from tamis.errors import TamisError, TamisWarning, when_compiling
 from tamis.options.commands import COMMANDS
 
 
@@ -90,9 +90,25 @@ def _answer(args: list[str] | None) -> int:
         warnings.simplefilter("ignore")
         warnings.simplefilter("always", TamisWarning)
         warnings.showwarning = _note  # type: ignore[assignment]
+        when_compiling[:] = [_say_compiling]
         result = cli.main(args=args, prog_name="tamis", standalone_mode=False)
         sys.stdout.flush()
     return result if isinstance(result, int) else 0
+
+
+def _say_compiling(kept: bool) -> None:
+    """Say once why the first run takes longer, where progress may be said at all."""
+    from tamis.serve import is_served, tell_server
+
+    when_compiling.clear()
+    asked = click.get_current_context().params
+    if asked.get("quiet") or asked.get("as_json"):
+        return
+    often = "once per installation" if kept else "each time: it cannot be kept, see tamis doctor"
+    if is_served():
+        tell_server(doing=f"compiling, {often}", done=0, total=0)
+    else:
+        _say(f"compiling, {often}", 0)
 
 
 def _code(error: BaseException) -> int:
