@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tamis.learn import boosting_kernels, coded_table, score_test
+from tamis.learn import boosting_kernels, coded_table
 from tests.source import SOURCE, trees
 
 KERNELS = sorted(
@@ -111,4 +111,4 @@ def _last_name(value: ast.expr) -> str:
 
 
 def test_codes_are_as_many_in_every_kernel():
-    assert boosting_kernels.CODES == score_test.CODES == coded_table.CODES
+    assert boosting_kernels.CODES == coded_table.CODES

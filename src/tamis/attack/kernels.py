@@ -76,7 +76,8 @@ def pairs(hits: Any) -> tuple[Any, Any]:
 
 def _texts(cells: Any) -> Any:
     """Texts as whole numbers; a missing one is -1, which is equal to itself."""
-    return np.where(np.isnan(cells), -1.0, cells).astype(np.int32)
+    # In one layout, whatever came: for each other one the kernel would be compiled again.
+    return np.ascontiguousarray(np.where(np.isnan(cells), -1.0, cells), dtype=np.int32)
 
 
 @njit(cache=True)

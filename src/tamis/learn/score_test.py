@@ -9,14 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis.arrays import Floats
-from tamis.kernel_cache import njit
-from tamis.learn.coded_table import CodedTable
+from tamis.learn.coded_table import CODES, CodedTable
 
 if TYPE_CHECKING:
     from scipy import sparse
 
-CODES = 32
-"""As in `coded_table`, written again: Numba's cache sees no change in another file."""
 CURVATURE_ERROR = 1e-12
 """What sums of curvatures may be off by, for each row."""
 
@@ -44,10 +41,9 @@ def promised_bits(
     """
     classes = probabilities.shape[1]
     residual, curvature = residuals(probabilities, label)
-    found, room = np.empty(len(table)), np.empty((2, CODES, classes))
-    places = np.asarray(table.places(rows), dtype=np.int64)
-    _tests(table.codes, places, residual, curvature, room, found)
-    return np.asarray(bits_of(found, len(label), classes))
+    places = table.places(rows)
+    found = [_squared_slopes(codes.take(places), residual, curvature) for codes in table.codes]
+    return np.asarray(bits_of(np.array(found), len(label), classes))
 
 
 def promised_by_ones(
@@ -92,22 +88,14 @@ def bits_of(tests: Any, rows: int, classes: int) -> Any:
     return tests * (classes - 1) / classes / (2 * rows * log(2))
 
 
-@njit(cache=True)
-def _tests(codes: Any, rows: Any, residual: Any, curvature: Any, room: Any, found: Any) -> None:
-    classes, slope, bend = residual.shape[1], room[0], room[1]
-    for c in range(len(codes)):
-        room[:] = 0.0
-        for j in range(len(rows)):
-            code = codes[c, rows[j]]
-            for k in range(classes):
-                slope[code, k] += residual[j, k]
-                bend[code, k] += curvature[j, k]
-        found[c] = 0.0
-        used = 0
-        for code in range(CODES):
-            for k in range(classes):
-                if bend[code, k] > 0.0:
-                    # A bend of less than one row's at most is too little to divide by.
-                    found[c] += slope[code, k] ** 2 / max(bend[code, k], 0.25) - 1.0
-                    used += 1
-        found[c] += classes if used else 0.0
+def _squared_slopes(codes: NDArray[np.uint8], residual: Floats, curvature: Floats) -> float:
+    """The squared slopes of a column's codes by their bends, less what chance gives each."""
+    classes = residual.shape[1]
+    slope, bend = (
+        np.stack([np.bincount(codes, each[:, k], CODES) for k in range(classes)], axis=1)
+        for each in (residual, curvature)
+    )
+    used = bend > 0.0
+    # A bend of less than one row's at most is too little to divide by.
+    tests = np.where(used, slope**2 / np.maximum(bend, 0.25) - 1.0, 0.0)
+    return float(tests.sum()) + (classes if used.any() else 0.0)
