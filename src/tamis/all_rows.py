@@ -9,16 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from tamis.coarsen.coarsener import (
-    CoarseColumn,
-    coarse_column,
-    with_coarse_columns,
-    with_labels,
-)
 from tamis.coarsen.ladder import Ladder
 from tamis.decide import Decision, Failure, decide
 from tamis.errors import CannotMeet, listed
@@ -45,6 +39,9 @@ from tamis.rows.large_table import LargeTable, Sample, sampled
 from tamis.rows.memory_only import RELEASING, methods_on_engines, refuse_memory_only
 from tamis.settings import Settings
 from tamis.table import Table
+
+if TYPE_CHECKING:
+    from tamis.coarsen.coarsener import CoarseColumn
 
 TRIES = 4
 """Searches on the sample, each for twice the anonymity of the one before."""
@@ -336,6 +333,8 @@ class Crowds:
 
     def all_rows(self, release: Release, sample: Sample, k: int) -> AllRows:
         """What is known of all rows once a release is chosen; `k` is that of the sample."""
+        from tamis.coarsen.coarsener import with_coarse_columns
+
         coarse = {name: self.column(name, form) for name, form in release.forms.items()}
         large = with_coarse_columns(self.large, coarse.values())
         found, numbers = self.count(release), None
@@ -424,6 +423,8 @@ class Crowds:
 
     def column(self, name: str, form: Coarsening) -> CoarseColumn:
         """A column in a coarser form."""
+        from tamis.coarsen.coarsener import coarse_column
+
         key = name, form.key
         if key not in self._columns:
             self._columns[key] = coarse_column(self.large, name, form, self.k)
@@ -434,6 +435,8 @@ class Crowds:
 
     def _labelled(self, release: Release) -> Frame:
         """The cells, with the columns that attackers may know as they are released."""
+        from tamis.coarsen.coarsener import with_labels
+
         cells, known = self.cells, self.large.shape.quasi
         for name, form in release.forms.items():
             if name in known:

@@ -12,6 +12,7 @@ import pytest
 from tamis import DPHistogram, read_table
 from tamis.attack import membership
 from tamis.attack.membership import shadow_of_release
+from tamis.dp import histogram
 from tamis.errors import CannotMeet, InputError
 from tests.long import LONG, daily
 
@@ -62,7 +63,7 @@ def test_a_mechanism_that_spends_more_than_it_says_is_caught(monkeypatch):
     def careless(epsilon, **given):
         return DPHistogram(40.0, **given)
 
-    monkeypatch.setitem(membership.MODELS, "histogram", careless)
+    monkeypatch.setattr(histogram, "DPHistogram", careless)
     found = shadow_of_release(table(), manifest(epsilon=0.1), {"bins": 4}, runs=40)
     assert found.success.value > 0.9
     assert not found.details["within"]

@@ -23,9 +23,6 @@ from tamis.attack.kernels import NearestRows
 from tamis.attack.scene import AttackScore, Cells, Scene, as_numbers, scored
 from tamis.dp.budget import opendp
 from tamis.dp.domain import axis, brought
-from tamis.dp.histogram import DPHistogram, DPPartition
-from tamis.dp.selector import private_records, zero_one_records
-from tamis.dp.synthesiser import DPSynthesiser
 from tamis.errors import CannotMeet, InputError, listed
 from tamis.evaluate.figure import Figure, auc, wilson_share
 from tamis.learn.holdout import Predictions
@@ -342,30 +339,38 @@ def _drawing(
     if kind == "selected":
         items = [c for c in settings.get("items") or original.features if c in original.features]
         return items, _selected(budget, items, len(drawn))
-    if kind not in MODELS:
+    if kind not in _OPTIONS:
         raise InputError(
             f"rows of kind {kind!r} cannot be drawn again here, so no shadow attack was tried"
         )
     return drawn, _modelled(str(kind), budget, settings)
 
 
-MODELS: dict[str, Any] = {
-    "histogram": DPHistogram,
-    "partition": DPPartition,
-    "synthesiser": DPSynthesiser,
+_OPTIONS = {
+    "histogram": ("bins",),
+    "partition": ("bins", "rows"),
+    "synthesiser": ("bins", "algorithm"),
 }
+"""The models that draw rows, and what of each only the holder has."""
 
 
 def _modelled(kind: str, budget: Mapping[str, Any], settings: Mapping[str, Any]) -> Draw:
-    own = {"histogram": ("bins",), "partition": ("bins", "rows"), "synthesiser": _SYNTHESISER}
-    given = {name: settings[name] for name in own[kind] if settings.get(name) is not None}
+    from tamis.dp.histogram import DPHistogram, DPPartition
+    from tamis.dp.synthesiser import DPSynthesiser
+
+    model_of: dict[str, Any] = {
+        "histogram": DPHistogram,
+        "partition": DPPartition,
+        "synthesiser": DPSynthesiser,
+    }
+    given = {name: settings[name] for name in _OPTIONS[kind] if settings.get(name) is not None}
     # What epsilon counts for is fixed for the synthesiser, and a delta is only known to it.
     cost = "delta" if kind == "synthesiser" else "neighbours"
     given[cost] = budget[cost]
     bounds = {c: _declared(found) for c, found in budget["domain"].items()}
 
     def draw(table: Table, seed: int) -> pl.DataFrame:
-        model = MODELS[kind](
+        model = model_of[kind](
             budget["epsilon"],
             bounds=bounds,
             max_rows_per_person=budget["max_rows_per_person"] or 1,
@@ -378,10 +383,9 @@ def _modelled(kind: str, budget: Mapping[str, Any], settings: Mapping[str, Any])
     return draw
 
 
-_SYNTHESISER = ("bins", "algorithm")
-
-
 def _selected(budget: Mapping[str, Any], items: Sequence[str], features: int) -> Draw:
+    from tamis.dp.selector import private_records, zero_one_records
+
     def draw(table: Table, seed: int) -> pl.DataFrame:
         records, unit = zero_one_records(table, items)
         labels = _declared(budget["domain"][table.target])

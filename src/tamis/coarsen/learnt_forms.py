@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from tamis.arrays import Floats
 from tamis.coarsen.intervals import Cuts
@@ -381,6 +380,8 @@ def agreement(form: CoarserForm, others: Sequence[CoarserForm], finest: Codes) -
     >>> agreement(one, [one, other], np.array([1, 2, 3, 4], dtype=np.uint8))
     0.875
     """
+    from scipy.optimize import linear_sum_assignment
+
     rows = np.bincount(finest, minlength=len(form.finest) + 1)[1:]
     found = []
     for other in others:

@@ -19,8 +19,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
-from scipy.stats import rankdata
 
 from tamis.arrays import Floats
 from tamis.learn.holdout import Predictions
@@ -178,12 +176,19 @@ def structural_components(score: Floats, mine: NDArray[np.bool_]) -> Floats:
     >>> structural_components(np.array([0.9, 0.4, 0.4]), np.array([True, True, False])).tolist()
     [1.0, 0.5, 0.75]
     """
-    below = rankdata(score)
+    below = _ranks(score)
     for side in (mine, ~mine):
-        below[side] -= rankdata(score[side])
+        below[side] -= _ranks(score[side])
     others = np.where(mine, (~mine).sum(), mine.sum())
     found: Floats = np.where(mine, below, others - below) / others
     return found
+
+
+def _ranks(score: Floats) -> Floats:
+    """Ranks from 1, the mean of their ranks for those that are equal."""
+    _, place, counts = np.unique(score, return_inverse=True, return_counts=True)
+    ranks: Floats = (np.cumsum(counts) - (counts - 1) / 2)[place]
+    return ranks
 
 
 def ratio_interval(both: float, first: float, second: float, rows: float) -> tuple[float, float]:
@@ -195,6 +200,8 @@ def ratio_interval(both: float, first: float, second: float, rows: float) -> tup
     >>> round(low, 3), round(high, 3)
     (0.929, 1.077)
     """
+    from scipy.optimize import brentq
+
     value = (both + first) / (both + second)
 
     def beyond(ratio: float, side: int) -> float:

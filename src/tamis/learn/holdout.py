@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from tamis.binary.records import BinaryTable
 from tamis.coding import positions
@@ -389,6 +388,8 @@ def fit_predict(
     Without features, or with only one label, it predicts the most frequent label of the seen
     rows.
     """
+    from sklearn.base import clone
+
     if isinstance(features, pl.DataFrame):
         features = Features.of(features)
     if len(features) == 0 or (y[seen] == y[seen][0]).all():

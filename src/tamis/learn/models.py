@@ -25,7 +25,6 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
 from tamis.catalogue.methods import ATTACKERS, MODELS, shown_model
 from tamis.errors import InputError
@@ -263,13 +262,18 @@ class CodedColumns:
         return CodedColumns(self.coded, self.height, self.columns, rows)
 
 
-class OnCoded(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class OnCoded:
     """An estimator fitted and asked through its coded path."""
 
     def __init__(self, estimator: Any) -> None:
         self.estimator = estimator
 
+    def __sklearn_clone__(self) -> Self:
+        return type(self)(self.estimator)
+
     def fit(self, X: CodedColumns, y: NDArray[Any]) -> Self:
+        from sklearn.base import clone
+
         labels = np.full(X.height, y[0], y.dtype)  # those of other rows are not looked at
         labels[X.rows] = y
         self.fitted_ = clone(self.estimator)

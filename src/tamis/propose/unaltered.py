@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,19 +15,19 @@ from tamis.coding import Coded, dense, joined
 from tamis.errors import InputError, TamisWarning
 from tamis.evaluate.bits import KeptTold, chosen
 from tamis.evaluate.subset_bits import Columns, SubsetBits
-from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.boosting import shares
 from tamis.learn.score_test import promised_bits
-from tamis.learn.subset_scores import SubsetScores
 from tamis.people import People
 from tamis.propose.problem import Method, Problem, set_name
 from tamis.release import Recipe, Release, released
 from tamis.risk.containment import absence_anonymity, containment_anonymity
 from tamis.risk.grouping import fewest_alike
-from tamis.select.breach import BreachSelector
-from tamis.select.breach.search import Trials
 from tamis.select.front import BUDGET, WHOLE, Front, search_front, thinned
 from tamis.table import Table
+
+if TYPE_CHECKING:
+    from tamis.select.breach import BreachSelector
+    from tamis.select.breach.search import Trials
 
 CAUTIONS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)
 """What told may weigh against kept: the best set for each is proposed."""
@@ -231,6 +231,9 @@ class Breach(Method):
         It costs little for dozens of sets. Where it is also what the search went by, the scores of
         the search are asked: their first round of folds is this one.
         """
+        from tamis.learn.bayes import AdditiveNaiveBayes
+        from tamis.learn.subset_scores import SubsetScores
+
         model = AdditiveNaiveBayes()
         same = type(problem.classifier) is AdditiveNaiveBayes
         if same and problem.classifier.get_params() == model.get_params():
@@ -248,6 +251,8 @@ class Breach(Method):
         return lambda sets: [sum(found.correct[: self.folds]) for found in scores.many(sets)]
 
     def _searched(self, problem: Problem) -> tuple[BreachSelector, Trials]:
+        from tamis.select.breach import BreachSelector
+
         table, seen = problem.table, problem.split.seen
         rows = table.frame[seen]
         selector = BreachSelector(

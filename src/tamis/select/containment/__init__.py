@@ -18,6 +18,18 @@
     itemset_kernels  branch and bound for itemsets
 """
 
-from tamis.select.containment.selector import ContainmentSelector
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tamis.select.containment.selector import ContainmentSelector as ContainmentSelector
 
 __all__ = ["ContainmentSelector"]
+
+
+def __getattr__(name: str) -> Any:
+    """The estimator on first use: the searches need no scikit-learn, which is slow to load."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from tamis.select.containment import selector
+
+    return getattr(selector, name)
