@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from tamis.cli import all_commands, memory
+from tamis.errors import when_compiling
 from tamis.options.commands import COMMANDS, options_of
 
 HEAVY = {"numpy", "polars", "sklearn", "duckdb", "numba", "scipy", "pandas", "pyarrow", "rich"}
@@ -268,3 +269,8 @@ def test_compiling_is_said_once_while_it_happens(tmp_path, flags):
     assert [each.returncode for each in said] == [0, 0], said[0].stderr
     expected = [0, 0] if flags else [1, 0]
     assert [each.stderr.count("compiling, once per installation") for each in said] == expected
+
+
+def test_nothing_is_told_of_compiling_after_a_command(run):
+    assert run("--version").code == 0
+    assert when_compiling == []

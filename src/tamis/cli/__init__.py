@@ -91,7 +91,10 @@ def _answer(args: list[str] | None) -> int:
         warnings.simplefilter("always", TamisWarning)
         warnings.showwarning = _note  # type: ignore[assignment]
         when_compiling[:] = [_say_compiling]
-        result = cli.main(args=args, prog_name="tamis", standalone_mode=False)
+        try:
+            result = cli.main(args=args, prog_name="tamis", standalone_mode=False)
+        finally:
+            when_compiling.clear()
         sys.stdout.flush()
     return result if isinstance(result, int) else 0
 
