@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tamis.coarsen.ladder import Ladder
-from tamis.decide import Decision, Failure, decide
+from tamis.decide import Decision, Failure, decide, too_told
 from tamis.errors import CannotMeet, listed
 from tamis.evaluate.scorecard import Row
 from tamis.release import Coarsening, Release
@@ -218,7 +218,10 @@ def _searched(
 
 def _kept(sample: Table, decision: Decision, crowds: Crowds, settings: Settings) -> Decision | None:
     """The choice among the releases that keep on all rows what is asked; none where none does."""
-    failing: dict[str, tuple[Failure, ...]] = {}
+    failing = {  # what is told of single secrets is limited besides the measures
+        row.release.name: too_told(row.assessment.evaluator, row.release, settings.told_limits)
+        for row in decision.scorecard.rows
+    }
     while lacks := _lacks(sample, decision.chosen.release, crowds):
         failing[decision.chosen.release.name] = (lacks,)
         if settings.take is not None:

@@ -15,6 +15,7 @@ from tamis.coarsen.intervals import Multiples
 from tamis.errors import CannotMeet, InputError, listed, plural
 from tamis.evaluate.bits import KeptTold, Mean, as_good, chosen, merges_of, redrawn
 from tamis.evaluate.bits_scorer import figure
+from tamis.evaluate.evaluator import Evaluator
 from tamis.evaluate.figure import Figure
 from tamis.evaluate.in_population import InPopulation
 from tamis.evaluate.scorecard import HEADS, Row, Scorecard, kept_told_picture, line_of
@@ -77,6 +78,30 @@ def failures(row: Row, limits: tuple[Limit, ...]) -> tuple[Failure, ...]:
         words = "it stands for all columns, too many to be released as they are"
         return (Failure(words, "too many columns", 1.0), *beyond(row, limits))
     return (*_broken_promises(row), *beyond(row, limits))
+
+
+def too_told(
+    evaluator: Evaluator,
+    release: Release,
+    limits: Mapping[str, float],
+    rows: Literal["choose", "report"] = "choose",
+) -> tuple[Failure, ...]:
+    """The limits on what is told of single secrets that a release does not meet."""
+    if not limits or release.n_unlisted:
+        return ()
+    part: Literal["choosing", "reporting"] = "choosing" if rows == "choose" else "reporting"
+    told = zip(evaluator.every_secret, evaluator.yardstick.told_each(release, part))
+    found = []
+    for secret, share in told:
+        if secret in limits and share > limits[secret]:
+            most = limits[secret]
+            words = (
+                f"what is told of {secret} must be at most {most:.4g} but is {share:.4g} on the "
+                f"rows used to {rows}"
+            )
+            short = f"what is told of {secret} at most {most:.4g}"
+            found.append(Failure(words, short, (share - most) / max(most, 0.01)))
+    return tuple(found)
 
 
 def _broken_promises(row: Row) -> list[Failure]:

@@ -21,6 +21,7 @@ from tamis.decide import (
     failures,
     lacking_in_population,
     taken,
+    too_told,
 )
 from tamis.errors import CannotMeet, InputError, Progress, TamisWarning, listed
 from tamis.evaluate.close_look import CloseLook, close_look
@@ -212,6 +213,8 @@ def consider(
     if isinstance(table, BinaryTable):
         table, records = _compared(table, settings, progress)
     _check(table, records, settings, handed)
+    if table.released_secrets:  # nobody knows them beforehand, and this says who knows what
+        table = table.with_roles(quasi=table.quasi)
     if settings.link is not None:
         table = _linked(table, records, settings, handed, population)
     held: dict[str, Copy] = {}
@@ -250,6 +253,7 @@ def _consider_all_rows(
     `CannotMeet` where no release reaches on all rows what is asked for.
     """
     settings = where_the_rows_are(settings)
+    refuse_memory_only({"released_secrets": large.shape.released_secrets}, RELEASING)
     refuse_open_person(large)
     searched: list[Outcome] = []
 
@@ -285,9 +289,16 @@ def _check(
     if settings.epsilon is None:
         check_names([*table.features, table.target], settings.format)
     check_knowledge(settings.threats, table)
-    if unknown := [c for c in settings.secret_weights if c not in table.secrets]:
+    for what, given in (("weight", settings.secret_weights), ("limit", settings.secret_limits)):
+        if shown := [c for c in given if c in table.released_secrets]:
+            raise InputError(
+                f"a {what} is given to {listed(shown)}, which may be released (--feature), so that "
+                "nothing limits what is told of it; leave one of the two out"
+            )
+        if not (unknown := [c for c in given if c not in table.secrets]):
+            continue
         raise InputError(
-            f"a weight is given to {listed(unknown)}, which is not sensitive; the sensitive "
+            f"a {what} is given to {listed(unknown)}, which is not sensitive; the sensitive "
             f"columns are {listed(table.secrets)}"
         )
     if settings.epsilon is None:  # synthetic rows release no column, and a refusal would reveal
@@ -483,6 +494,9 @@ def _also(
 ) -> dict[str, tuple[Failure, ...]]:
     """What releases do not meet besides limits on figures of the scorecard, by their names."""
     found = {} if handed is None else _beside(card, handed, evaluator, settings)
+    for row in card.rows if settings.told_limits else ():
+        failed = too_told(evaluator, row.release, settings.told_limits)
+        found[row.release.name] = (*found.get(row.release.name, ()), *failed)
     if population is None:
         return found
     required = settings.in_population

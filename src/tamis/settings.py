@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field, fields, replace
 from secrets import token_hex
@@ -25,7 +25,7 @@ from tamis.perturb import SECRET_BITS
 from tamis.propose import methods
 from tamis.rank.evaluation import WEIGHTS, read_weights
 from tamis.require import options_of_groups, requirements
-from tamis.require.attacker import Attacker, check_attackers
+from tamis.require.attacker import MAX_TOLD, Attacker, check_attackers
 from tamis.require.base import Requirements
 from tamis.require.counts import BetaKind, Distance
 from tamis.require.diversity import DiversityKind
@@ -83,6 +83,7 @@ class ChoiceSettings(_Checked):
     min_kept: float | None = None
     max_told: float | None = None
     secret_weights: Mapping[str, float] = field(default_factory=dict)
+    secret_limits: Mapping[str, float] = field(default_factory=dict)
     allow_useless: bool = False
     max_pbi: float | None = None
     min_performance: float | None = None
@@ -176,6 +177,8 @@ class Settings(
     secret_weights : mapping of column to number
         What told of each of several sensitive columns counts; 1 for those that are not named. The
         largest weighed share is what a release tells.
+    secret_limits : mapping of column to number
+        The largest share to tell of each of several sensitive columns, whatever it counts.
     max_suppressed : float
         The largest share of people (of rows, where each is a person) who may be left out so that
         all others keep k, l and t.
@@ -259,6 +262,8 @@ class Settings(
         check_attackers(self.threats)
         if light := [name for name, weight in self.secret_weights.items() if not weight > 0]:
             raise InputError(f"the weight of secret {listed(light)} must be above 0")
+        for name, most in self.secret_limits.items():
+            MAX_TOLD.check(most, f"secret_limits of {name!r}")
         if self.delta_presence is not None:  # a recipe gives it as a list
             bounds = DeltaPresence.of(self.delta_presence)
             object.__setattr__(self, "delta_presence", bounds.shares)
@@ -401,9 +406,9 @@ class Settings(
         slack = {"epsilon": 1 + ROUNDING}
         asked = {m: getattr(self, m.limited_by) for m in MEASURES.values() if m.limited_by}
         told = [
-            each.max_told * self._least_weight(each.wants)
+            each.max_told * self._least_weight
             for each in self.threats
-            if each.max_told is not None
+            if each.max_told is not None and not each.wants
         ]
         if told:  # what a release tells is the most that anybody can learn from it
             asked[_TOLD] = min(told if self.max_told is None else [*told, self.max_told])
@@ -415,11 +420,20 @@ class Settings(
             if bound is not None
         )
 
-    def _least_weight(self, secrets: Sequence[str]) -> float:
-        """What told of some secrets, or of any, counts at least, the largest of all being 1."""
-        weights = self.secret_weights
-        least = min([weights.get(c, 1.0) for c in secrets] or [1.0, *weights.values()])
-        return least / max([1.0, *weights.values()])
+    @property
+    def _least_weight(self) -> float:
+        """What told of any secret counts at least, the largest of all being 1."""
+        weights = self.secret_weights.values()
+        return min([1.0, *weights]) / max([1.0, *weights])
+
+    @property
+    def told_limits(self) -> dict[str, float]:
+        """The most that may be told of each secret that has a limit of its own, by its name."""
+        found = dict(self.secret_limits)
+        for each in self.threats:
+            for secret in each.wants if each.max_told is not None else ():
+                found[secret] = min(found.get(secret, 1.0), each.max_told or 0.0)
+        return found
 
     def with_secret(self) -> Settings:
         """The same; where something is drawn in secret and there is none, with one drawn."""

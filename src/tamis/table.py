@@ -66,7 +66,8 @@ class Roles:
     plain : tuple of str
         Features that the data holder has looked at: released even if they look like keys or like
         copies of the target, see `tamis.read.keys` and `tamis.read.copies`; they may be
-        quasi-identifiers as well.
+        quasi-identifiers as well. Of several sensitive columns one may be named here, too: it may
+        be released, and is then judged by what it tells of the others.
     person : tuple of str, optional
         Identifiers that together distinguish people; an empty tuple means that every row is a
         different person. By default inferred from the identifiers, see `Table.people`.
@@ -121,8 +122,9 @@ class Roles:
         given: Any = self.sensitive
         if given is None or isinstance(given, str):
             return
-        # Nothing beyond the target is told of the target: another secret is the first one.
-        first, *others = sorted(given, key=lambda name: name == self.target) or [None]
+        # Nothing is told of the target, nor of what may be released: another secret is the first.
+        shown = {self.target, *self.plain}
+        first, *others = sorted(given, key=lambda name: name in shown) or [None]
         object.__setattr__(self, "sensitive", first)
         object.__setattr__(self, "also_sensitive", (*others, *self.also_sensitive))
 
@@ -131,6 +133,12 @@ class Roles:
         secrets = [self.sensitive, *self.also_sensitive]
         if twice := sorted({c for c in secrets if c is not None and secrets.count(c) > 1}):
             raise InputError(f"{listed_as('sensitive column', twice)} is named twice; name it once")
+        if self.sensitive is not None and self.sensitive in self.plain:
+            raise InputError(
+                f"sensitive column {self.sensitive!r} is a feature as well, so it may be released, "
+                "and there is no other secret to judge releases by; name another one, or leave "
+                "one of the two roles out"
+            )
         for role, columns in (
             ("target", [self.target]),
             ("sensitive", [c for c in secrets if c != self.target]),
@@ -143,8 +151,8 @@ class Roles:
             for column in columns:
                 if column is None:
                     continue
-                if role == "feature" and taken.get(column) == "quasi-identifier":
-                    continue  # it may be known, and has been checked
+                if role == "feature" and taken.get(column) in ("quasi-identifier", "sensitive"):
+                    continue  # it may be known, or be released, and that was decided
                 if column in taken:
                     raise InputError(
                         f"column {column!r} has two roles, {taken[column]} and {role}; "
@@ -238,6 +246,11 @@ class Table:
         return () if self.sensitive is None else (self.sensitive, *self.roles.also_sensitive)
 
     @property
+    def released_secrets(self) -> tuple[str, ...]:
+        """The sensitive columns that may be released, since the data holder said so."""
+        return tuple(c for c in self.roles.also_sensitive if c in self.roles.plain)
+
+    @property
     def secret_words(self) -> str:
         """The sensitive columns in words, without the target where there are others.
 
@@ -245,14 +258,15 @@ class Table:
         >>> Table(frame).with_roles(target="ill", sensitive=["ill", "flu", "cold"]).secret_words
         'flu or cold'
         """
-        hidden = [c for c in self.secrets if c != self.roles.target]
+        shown = {self.roles.target, *self.released_secrets}
+        hidden = [c for c in self.secrets if c not in shown]
         return " or ".join(hidden or self.secrets)
 
     @cached_property
     def features(self) -> tuple[str, ...]:
         """The columns that may be released as features, in the order of the table."""
         held = {self.roles.target, *self.roles.also_sensitive, self.roles.sensitive}
-        held |= {*self.held_back}
+        held = held - {*self.released_secrets} | {*self.held_back}
         return tuple(c for c in self.frame.columns if c not in held)
 
     @property
@@ -264,8 +278,11 @@ class Table:
 
     @property
     def quasi(self) -> tuple[str, ...]:
-        """The columns an attacker may know: those named, or else all features."""
-        return self.features if self.roles.quasi is None else self.roles.quasi
+        """The columns an attacker may know: those named, or else all features but secrets."""
+        if self.roles.quasi is not None:
+            return self.roles.quasi
+        secret = self.released_secrets
+        return tuple(c for c in self.features if c not in secret) if secret else self.features
 
     @cached_property
     def people(self) -> People:

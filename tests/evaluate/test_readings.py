@@ -124,7 +124,7 @@ def test_what_an_attacker_guesses_is_told(model):
     evaluator = Evaluator(table, HoldOut.of_table(table), seeded("nb", 0), attackers([model], 0))
     knows = pl.DataFrame({"a": secret})
     oracle = evaluator.attacked(knows[evaluator.sample])
-    vars(evaluator)["guesses_from_everything"] = oracle
+    evaluator._guessed["secret"] = oracle
     card = scorecard(evaluator, of(table, "a"), of(table), [])
     assert (card.baseline.value("told") or 0.0) < 0.1
     card = card.with_guesses(card.every)

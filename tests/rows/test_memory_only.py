@@ -19,8 +19,8 @@ from tamis.rows.memory_only import (
 )
 from tamis.settings import Settings
 
-OF_COMMAND = {"only_front", "earlier", "register"}
-"""What is asked of the command besides its settings."""
+OF_COMMAND = {"only_front", "earlier", "register", "released_secrets"}
+"""What is asked of the command, or said of the table, besides its settings."""
 
 
 def test_every_name_is_one_that_can_be_asked_for():

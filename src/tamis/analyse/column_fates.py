@@ -156,7 +156,7 @@ def column_fates(examined: Examination) -> tuple[ColumnFate, ...]:
         elif name in table.held_back:
             why = "A weight: how many people of the population a row stands for."
             found.append(ColumnFate(name=name, fate="held back", why=why))
-        elif name in table.secrets:
+        elif name in table.secrets and name not in table.released_secrets:
             why = "Must stay hard to guess."
             found.append(ColumnFate(name=name, fate="held back", why=why))
         else:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import Literal, Self
 
-from tamis.errors import plural
+from tamis.decide import too_told
+from tamis.errors import listed, plural
 from tamis.figures import percent
 from tamis.flow import Outcome
 from tamis.release_counts import ExposureFacts
@@ -172,22 +173,49 @@ def _of_compared(compared: int, left_out: int) -> Iterator[Note]:
 
 def _several_secrets(outcome: Outcome) -> Iterator[Note]:
     """What is told of each secret, and what they tell of each other."""
-    evaluator, release = outcome.evaluator, outcome.release
-    names = [evaluator.sensitive, *evaluator.other_secrets]
-    if len(names) < 2:
+    evaluator = outcome.evaluator
+    names = [*evaluator.every_secret]
+    shown = outcome.table.released_secrets
+    if len(names) + len(shown) < 2:
         return
-    each = evaluator.yardstick.told_each(release)
-    told = ", ".join(f"{percent(share, 0)} of {name}" for name, share in zip(names, each))
+    told = "; ".join(_of_secret(outcome, number) for number in range(len(names)))
     yield _note(
-        f"What is told is that of the secret of which most is told, as you weighed them. By itself "
-        f"each is told: {told}. Guesses by attackers, and the close look, are about {names[0]}."
+        "What is told is that of the secret of which most is told, as you weighed them, and the "
+        "breach increase that of the secret whose strongest attacker gains most. Of each by "
+        f"itself: {told}."
     )
-    pairs = [(a, b, evaluator.told_by(a, b)) for a, b in permutations(names, 2)]
-    shown = [
-        f"{a} tells {percent(share, 0)} of {b}" for a, b, share in pairs if share >= WORTH_SAYING
+    if shown:
+        yield _note(
+            f"You said that {listed(shown)} may be released. Nothing limits what is told of it; a "
+            "release that has it is judged by what it tells of the others."
+        )
+    pairs = [(a, b, evaluator.told_by(a, b)) for a, b in permutations([*names, *shown], 2)]
+    said = [
+        f"{a} tells {percent(share, 0)} of {b}"
+        for a, b, share in pairs
+        if share >= WORTH_SAYING and b in names
     ]
-    words = "; ".join(shown) or "none tells 1% or more of another"
+    words = "; ".join(said) or "none tells 1% or more of another"
     yield _note(f"Of what is unknown of one secret, another may tell a part: {words}.")
+
+
+def _of_secret(outcome: Outcome, number: int) -> str:
+    """What is told of one of the secrets by the worst reading, and how often it is guessed."""
+    evaluator, row = outcome.evaluator, outcome.decision.chosen
+    bits, look = evaluator.yardstick.reporting, outcome.look
+    name = [*evaluator.every_secret][number]
+    told = evaluator.yardstick.told_each(row.release)[number]
+    if look is not None and look.secret is not None:
+        slow = (look.secret, *look.others)[number]
+        told = max(told, slow.bits.value / bits.scale(bits.secrets[number].asked))
+    findings, attacker = row.assessment.reporting, row.assessment.strongest_of(name)
+    right = findings.attacked_for(name)[attacker].right.mean()
+    floor = outcome.decision.scorecard.floor.assessment
+    guess = floor.reporting.attacked_for(name)[floor.strongest_of(name)].right.mean()
+    return (
+        f"{percent(told, 0)} of {name} is told, and the strongest attacker ({attacker}) names it "
+        f"for {percent(right, 0)} of rows ({percent(guess, 0)} by guessing)"
+    )
 
 
 WORTH_SAYING = 0.01
@@ -195,7 +223,8 @@ WORTH_SAYING = 0.01
 
 
 def _missed_limits(outcome: Outcome) -> Iterator[Note]:
-    for failure in outcome.decision.missed:
+    limits, scorer = outcome.settings.told_limits, outcome.evaluator
+    for failure in (*outcome.decision.missed, *too_told(scorer, outcome.release, limits, "report")):
         yield _note(
             f"The release met every limit on the rows it was chosen by, but {failure.words}. Trust "
             "the reported figure; set a stricter limit if this one must be met for certain.",

@@ -26,7 +26,15 @@ from tamis.evaluate.bits import KeptTold, Mean
 from tamis.evaluate.figure import Figure
 from tamis.evaluate.readings import looked_up, most_telling
 from tamis.evaluate.regression import BoostingOrRegression, whole_gains
-from tamis.evaluate.subset_bits import Columns, Gains, Labels, Parts, Question, SubsetBits
+from tamis.evaluate.subset_bits import (
+    Columns,
+    Gains,
+    Labels,
+    Parts,
+    Question,
+    SubsetBits,
+    told_most,
+)
 from tamis.learn.boosting import Boosting, shares
 from tamis.learn.coded_table import CODES, CodedTable
 from tamis.learn.holdout import HoldOut, column_labels
@@ -86,6 +94,10 @@ class BitsScorer:
     )
     """What the form of a release's columns tells of each secret: the same whoever is asked about,
     since it is looked for on the rows that a search may see."""
+    _told: WeakKeyDictionary[Release, dict[str, tuple[NDArray[np.float32], ...]]] = field(
+        default_factory=WeakKeyDictionary, init=False, repr=False
+    )
+    """What is gained about each secret, by part: `_secret_gains`."""
 
     __repr__ = by_fields
 
@@ -207,17 +219,19 @@ class BitsScorer:
         """The rows to choose and to report by, in the finest groups of learnt forms."""
         return FinestCodes(self.original.only(self.features)[self.choosing.parts.every])
 
-    def told_each(self, release: Release) -> list[float]:
-        """The share that is told of each secret, on the rows to report on, the first one first.
+    def told_each(
+        self, release: Release, part: Literal["choosing", "reporting"] = "reporting"
+    ) -> list[float]:
+        """The share that is told of each secret, the first one first, by the worst reading.
 
         Each by itself: a share of what all columns tell of it.
         """
-        if release.is_drawn:
-            names = [f for f in release.features if f in self._number]
-            bits, columns = self.reporting, tuple(self._number[f] for f in names)
-        else:
-            bits, columns = self.bits(release, self.reporting)
-        return bits.told_each(columns, self.reporting)
+        among = self.reporting if part == "reporting" else self.choosing
+        found = self._secret_gains(release, among)
+        return [
+            max(0.0, float(gains.mean(dtype=np.float64))) / scale
+            for gains, scale in zip(found, among.told_scales)
+        ]
 
     def _as_they_are(self, release: Release) -> dict[int, int]:
         """The columns of a release that are as in the original, by their numbers there."""
@@ -256,21 +270,41 @@ class BitsScorer:
     def _gains(self, release: Release, among: SubsetBits) -> Gains:
         if release.n_unlisted and among.whole is not None:
             return among.whole
-        target, secret = self._boosted(release, among)
-        if secret is None:
-            return target, secret
-        people = self.choosing.people[among.parts.asked]
-        others = chain(self._looked_up(release, among), self._seen_whole(release, among))
-        worst = most_telling(secret, others, people)
-        return target, worst.astype(np.float32)
+        fitted = self.bits(release, among)
+        found = self._secret_gains(release, among, fitted)
+        return fitted[0].gains(fitted[1])[0], told_most(found) if found else None
 
-    def _looked_up(self, release: Release, among: SubsetBits) -> Iterator[Floats]:
-        """What is read by looking up rows alike in all columns, in those that are known, in one."""
-        names, secret = release.features, among.secret
+    def _secret_gains(
+        self,
+        release: Release,
+        among: SubsetBits,
+        fitted: tuple[SubsetBits, Columns] | None = None,
+    ) -> tuple[NDArray[np.float32], ...]:
+        """The gains about each secret, by the reading of the release that tells most of it."""
+        known = self._told.setdefault(release, {})
+        part = "reporting" if among is self.reporting else "choosing"
+        if part not in known and among.secret is not None:
+            people = self.choosing.people[among.parts.asked]
+            fitted = self.bits(release, among) if fitted is None else fitted
+            boosted = self._boosted(release, among, fitted)
+            whole = self._seen_whole(release, among)
+            groups = list(self._alike(release, among))
+            worst = []
+            for number, (asked, worth) in enumerate(among.secrets):
+                looked = (worth * self._of_alike(*each, among, asked) for each in groups)
+                seen = (each[number].astype(np.float64) for each in whole)
+                read = most_telling(boosted[number], chain(looked, seen), people)
+                worst.append(read.astype(np.float32))
+            known[part] = tuple(worst)
+        return known.get(part, ())
+
+    def _alike(self, release: Release, among: SubsetBits) -> Iterator[tuple[Release, NDArray[Any]]]:
+        """Groups of rows alike in all columns, in those that are known, in one, to look them up."""
+        names = release.features
         if release.is_drawn:  # as in `_boosted`: the columns as they are
             names = tuple(f for f in names if f in self._number)
             release = released(self.original, names, "", Recipe(""))
-        if not names or secret is None or len(names) > MOST_ALIKE:
+        if not names or len(names) > MOST_ALIKE:
             return
         rows, forms = among.parts.every, self.forms(release.unsuppressed) or {}
         cells = {name: self._cells(release, name, forms.get(name), rows) for name in names}
@@ -280,19 +314,20 @@ class BitsScorer:
             if together:
                 alike = dense(reduce(joined, (cells[name] for name in together)))
                 if alike.radix <= len(rows) / 2:
-                    yield self._of_alike(release, among, secret, alike.codes)
+                    yield release, alike.codes
 
-    def _seen_whole(self, release: Release, among: SubsetBits) -> Iterator[Floats]:
-        """What the boosting reads where all rows of a person are seen together."""
+    def _seen_whole(
+        self, release: Release, among: SubsetBits
+    ) -> list[tuple[NDArray[np.float32], ...]]:
+        """What the boosting reads where all rows of a person are seen together, if they are."""
         together = release.people.together and not release.is_drawn
-        if together and release.features and len(release.features) <= MOST_ALIKE:
-            bits, columns = self.bits(seen_whole(release), among)
-            gains = bits.gains(columns)[1]
-            assert gains is not None
-            yield gains.astype(np.float64)
+        if not together or not 0 < len(release.features) <= MOST_ALIKE:
+            return []
+        bits, columns = self.bits(seen_whole(release), among)
+        return [bits.secret_gains(columns)]
 
     def _of_alike(
-        self, release: Release, among: SubsetBits, secret: Question, alike: NDArray[Any]
+        self, release: Release, alike: NDArray[Any], among: SubsetBits, secret: Question
     ) -> Floats:
         """What is gained by looking up rows that are alike: `alike` is of all rows of any part.
 
@@ -330,16 +365,17 @@ class BitsScorer:
             self._codes[asked] = cells
         return cells
 
-    def _boosted(self, release: Release, among: SubsetBits) -> Gains:
-        """What the boosting reads of a release."""
-        bits, columns = self.bits(release, among)
-        target, secret = bits.gains(columns)
-        if not release.is_drawn or among.secret is None:
-            return target, secret
+    def _boosted(
+        self, release: Release, among: SubsetBits, fitted: tuple[SubsetBits, Columns]
+    ) -> tuple[NDArray[np.float32], ...]:
+        """What the boosting reads of a release about each secret."""
+        if not release.is_drawn:
+            bits, columns = fitted
+            return bits.secret_gains(columns)
         # The rows drawn lack the secret; who knows it of some people learns from them, which is
         # more than drawn rows can reveal.
         true = tuple(self._number[f] for f in release.features if f in self._number)
-        return target, among.gains(true)[1]
+        return among.secret_gains(true)
 
 
 @dataclass(frozen=True, eq=False)

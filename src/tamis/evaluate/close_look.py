@@ -18,7 +18,7 @@ from tamis.evaluate.bits import LEAST_SCALE, TRIFLE, Gains, Mean, gains, mean, s
 from tamis.evaluate.bits_scorer import BitsScorer, figure
 from tamis.evaluate.figure import Figure, accuracy, auc, wilson_share
 from tamis.evaluate.regression import WIDE, strong_probabilities
-from tamis.evaluate.subset_bits import Columns, Question, SubsetBits
+from tamis.evaluate.subset_bits import AlsoSecret, Columns, Question, SubsetBits, told_most
 from tamis.learn.holdout import Predictions
 from tamis.learn.whole_people import seen_whole
 from tamis.notebook import by_fields
@@ -177,9 +177,11 @@ class CloseLook:
 
     target: Guessed
     secret: Guessed | None
-    read: tuple[Floats, ...] = ()
-    """The gains about the secret of each row to report on, with the release and with everything;
-    of very wide records, with the release only."""
+    others: tuple[Guessed, ...] = ()
+    """Of more secrets the same."""
+    read: tuple[Gains, ...] = ()
+    """The gains about the secret of which most is told of each row to report on, with the release,
+    and about the first with everything; of very wide records, with the release only."""
 
     __repr__ = by_fields
 
@@ -193,27 +195,33 @@ def close_look(yardstick: BitsScorer, release: Release, k: int) -> CloseLook:
     their columns. Groups of fewer than k people are not looked at: of a few rows a mean is chance.
     """
     every = yardstick.reporting
-    bits, columns = yardstick.bits(release, every)
+    seen = bits, columns = yardstick.bits(release, every)
+    if release.people.together and bits.secret is not None:
+        # Attackers see all rows of a person, where a release says which these are.
+        seen = yardstick.bits(seen_whole(release), every)
     groups = None if release.is_drawn else _groups(release)
-    asked = [(every.target, bits.target)]
-    if every.secret is not None and bits.secret is not None:
-        seen, of_seen = yardstick.bits(seen_whole(release), every)
-        assert seen.secret is not None
-        asked.append((every.secret, seen.secret))
-    found: list[Guessed] = []
-    read: list[Floats] = []
-    for number, (before, now) in enumerate(asked):
+    of_records = every.whole is not None
+    guessed: list[Guessed] = []
+    read: list[list[NDArray[np.float32]]] = []
+    asked = [AlsoSecret(every.target, 1.0), *every.secrets]
+    answering = [bits.target, *(secret for secret, _ in seen[0].secrets)]
+    for number, ((before, worth), now) in enumerate(zip(asked, answering)):
         known = _known(every, before)
-        if number:  # attackers see all rows of a person, where a release says which these are
-            bits, columns = seen, of_seen
-        said = _said(bits, columns, now, of_records=every.whole is not None)
-        whole = _from_everything(every, before)
-        most = _of_records(every, number) if whole is None else float(whole.mean())
-        found.append(_guessed(every, before, known, said, most, groups, k))
+        said = _said(*(seen if number else (bits, columns)), now, of_records=of_records)
+        # Of further secrets all columns were read by the small boosting: else it would take twice
+        # as long, and a share of less is no smaller.
+        whole = None if number > 1 else _from_everything(every, before)
+        if whole is not None:
+            most = float(whole.mean())
+        else:
+            most = _of_records(every, min(number, 1)) if of_records else every.scale(before)
+        guessed.append(_guessed(every, before, known, said, most, groups, k))
         if number:
-            read = [gains(said, known, before.label[every.parts.report])]
-            read += [] if whole is None else [whole]
-    return CloseLook(found[0], found[1] if len(found) > 1 else None, tuple(read))
+            mine = [gains(said, known, before.label[every.parts.report])]
+            mine += [] if whole is None else [whole]
+            read.append([(worth * each).astype(np.float32) for each in mine])
+    told = [told_most([each[0] for each in read]), *read[0][1:]] if read else []
+    return CloseLook(guessed[0], guessed[1] if read else None, tuple(guessed[2:]), tuple(told))
 
 
 def _said(bits: SubsetBits, columns: Columns, asked: Question, of_records: bool = False) -> Floats:

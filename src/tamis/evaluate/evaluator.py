@@ -94,13 +94,16 @@ class Evaluator:
     secret_weights: Mapping[str, float] = field(default_factory=dict)
     rule_measures: Sequence[RuleMeasure] = ()
     _met_last: list[Features] = field(default_factory=list, init=False, repr=False)
+    _guessed: dict[str, dict[str, Predictions]] = field(
+        default_factory=dict, init=False, repr=False
+    )
     _values: dict[str, pl.Series] = field(default_factory=dict, init=False, repr=False)
     _coarse: dict[tuple[str, str], Coded] = field(default_factory=dict, init=False, repr=False)
 
     __repr__ = by_fields
 
     def __post_init__(self) -> None:
-        for name, codes in {self.sensitive: self.secrets, **self.other_secrets}.items():
+        for name, codes in self.every_secret.items():
             if (values := len(np.unique(codes))) > MOST_VALUES:
                 raise InputError(
                     f"the sensitive column {name!r} has {values:,} distinct values, but at "
@@ -135,18 +138,26 @@ class Evaluator:
     def other_secrets(self) -> dict[str, NDArray[Any]]:
         """The same as `secrets` of more sensitive columns; what is told of them counts as well.
 
-        Of the target nothing can be told: it is released.
+        Of the target nothing can be told, nor of a secret that may be: they are released.
         """
         frame, target = self.original.frame, self.original.target
-        names = [c for c in self.original.roles.also_sensitive if c != target]
+        shown = {target, *self.original.released_secrets}
+        names = [c for c in self.original.roles.also_sensitive if c not in shown]
         return {name: self._cut(name).codes(frame[name]) for name in names}
+
+    @property
+    def every_secret(self) -> dict[str, NDArray[Any]]:
+        """The first secret and the others."""
+        return {self.sensitive: self.secrets, **self.other_secrets}
 
     def told_by(self, one: str, other: str) -> float:
         """What one secret tells of another beyond the target: the share of what is unknown of it.
 
         Learnt from the rows that a search may see, asked of those to report on; 1 is certainty.
         """
-        codes = {self.sensitive: self.secrets, **self.other_secrets}
+        frame = self.original.frame
+        codes = {c: self._cut(c).codes(frame[c]) for c in self.original.released_secrets}
+        codes |= self.every_secret
         known, also, label = (
             np.unique(each, return_inverse=True)[1]
             for each in (self.labels, codes[one], codes[other])
@@ -253,12 +264,22 @@ class Evaluator:
     @cached_property
     def guesses_from_everything(self) -> dict[str, Predictions]:
         """The predictions for all held-out rows by attackers who get all features."""
-        return self.attacked(self.seen_of_everything)
+        return self.guesses_of_from_everything(self.sensitive)
+
+    def guesses_of_from_everything(self, secret: str) -> dict[str, Predictions]:
+        """The same of any of the secrets."""
+        if secret not in self._guessed:
+            self._guessed[secret] = self.attacked(self.seen_of_everything, secret=secret)
+        return self._guessed[secret]
 
     @cached_property
     def strongest(self) -> str:
         """The attacker with all features that is right most often on the choosing rows."""
-        return _strongest(self.guesses_from_everything, self.places("choosing"))
+        return self.strongest_of(self.sensitive)
+
+    def strongest_of(self, secret: str) -> str:
+        """The same of any of the secrets."""
+        return _strongest(self.guesses_of_from_everything(secret), self.places("choosing"))
 
     @cached_property
     def _everything(self) -> Features:
@@ -275,15 +296,17 @@ class Evaluator:
         return found
 
     def attacked(
-        self, features: pl.DataFrame, release: Release | None = None
+        self, features: pl.DataFrame, release: Release | None = None, *, secret: str | None = None
     ) -> dict[str, Predictions]:
-        """What each attacker says of all rows held out who learns from these features.
+        """What each attacker says of a secret of all rows held out who learns from these features.
 
         They are those of `sample`; only the rows of a release are learnt from, where one is given.
+        `None`: the first secret.
         """
         coded = self.coded(features)
+        codes = self.every_secret[secret or self.sensitive]
         return {
-            name: self.predicted(attacker, coded, self.secrets, release)
+            name: self.predicted(attacker, coded, codes, release)
             for name, attacker in self.attackers.items()
         }
 
@@ -307,6 +330,9 @@ class Assessment:
     evaluator: Evaluator
     release: Release
     _alike: dict[frozenset[str], int] = field(default_factory=dict, init=False, repr=False)
+    _guessed: dict[str, dict[str, Predictions]] = field(
+        default_factory=dict, init=False, repr=False
+    )
 
     __repr__ = by_fields
 
@@ -377,19 +403,37 @@ class Assessment:
         which the rows do not have, the attackers are given the released columns of some people
         as they are: more than any synthetic rows can reveal.
         """
-        release, target = self.release, self.evaluator.original.target
-        if isinstance(release, DrawnRelease) and self.evaluator.sensitive == target:
-            every = self.evaluator.attackers.items()
+        return self.guesses_of(self.evaluator.sensitive)
+
+    def guesses_of(self, secret: str) -> dict[str, Predictions]:
+        """The same of any of the secrets."""
+        if secret not in self._guessed:
+            self._guessed[secret] = self._guesses_of(secret)
+        return self._guessed[secret]
+
+    def _guesses_of(self, secret: str) -> dict[str, Predictions]:
+        release, evaluator = self.release, self.evaluator
+        if isinstance(release, DrawnRelease) and secret == evaluator.original.target:
+            every = evaluator.attackers.items()
             return {name: self._learnt_from(release, attacker) for name, attacker in every}
+        if self.shows_everything:
+            return evaluator.guesses_of_from_everything(secret)
+        return evaluator.attacked(self.seen_features, release, secret=secret)
+
+    @cached_property
+    def shows_everything(self) -> bool:
+        """Whether attackers see of it all that they see of everything."""
         everything = self.seen_features.equals(self.evaluator.seen_of_everything)
-        if everything and not release.is_suppressed:
-            return self.evaluator.guesses_from_everything
-        return self.evaluator.attacked(self.seen_features, release)
+        return everything and not self.release.is_suppressed
 
     @cached_property
     def strongest(self) -> str:
         """The attacker that is right most often on the choosing rows; the first of equals."""
-        return _strongest(self.guesses, self.evaluator.places("choosing"))
+        return self.strongest_of(self.evaluator.sensitive)
+
+    def strongest_of(self, secret: str) -> str:
+        """The same of any of the secrets."""
+        return _strongest(self.guesses_of(secret), self.evaluator.places("choosing"))
 
     @cached_property
     def choosing(self) -> Findings:
@@ -532,15 +576,21 @@ class Findings:
     @cached_property
     def attacked(self) -> dict[str, Predictions]:
         """The predictions of the sensitive column by each attacker who has the release."""
-        return {
-            name: predictions.of(self._places)
-            for name, predictions in self.assessment.guesses.items()
-        }
+        return self.attacked_for(self.assessment.evaluator.sensitive)
+
+    def attacked_for(self, secret: str) -> dict[str, Predictions]:
+        """The same of any of the secrets."""
+        every = self.assessment.guesses_of(secret).items()
+        return {name: predictions.of(self._places) for name, predictions in every}
 
     @cached_property
     def everything(self) -> dict[str, Predictions]:
         """The predictions by each attacker who has all features."""
-        every = self.assessment.evaluator.guesses_from_everything.items()
+        return self.everything_for(self.assessment.evaluator.sensitive)
+
+    def everything_for(self, secret: str) -> dict[str, Predictions]:
+        """The same of any of the secrets."""
+        every = self.assessment.evaluator.guesses_of_from_everything(secret).items()
         return {name: predictions.of(self._places) for name, predictions in every}
 
     @cached_property

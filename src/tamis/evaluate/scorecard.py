@@ -32,6 +32,7 @@ from tamis.evaluate.bits_scorer import Compared
 from tamis.evaluate.evaluator import Assessment, Evaluator, Findings
 from tamis.evaluate.figure import Figure, accuracy, accuracy_change, auc, f_measure
 from tamis.evaluate.readings import guess_groups, looked_up, most_telling
+from tamis.evaluate.subset_bits import told_most
 from tamis.notebook import html_table, in_short, quoted, share_words
 from tamis.release import Release
 
@@ -48,10 +49,17 @@ def _performance(findings: Findings) -> Figure:
 
 
 def _pbi(findings: Findings) -> Figure | None:
+    """The change of the secret of which the strongest attacker gains most."""
+    found = [_pbi_of(findings, secret) for secret in findings.assessment.evaluator.every_secret]
+    return max((each for each in found if each is not None), key=lambda f: f.value, default=None)
+
+
+def _pbi_of(findings: Findings, secret: str) -> Figure | None:
     evaluator, assessment = findings.assessment.evaluator, findings.assessment
-    now, before = findings.attacked[assessment.strongest], findings.everything[evaluator.strongest]
+    now = findings.attacked_for(secret)[assessment.strongest_of(secret)]
+    before = findings.everything_for(secret)[evaluator.strongest_of(secret)]
     found = accuracy_change(now.right, before.right, findings.people)
-    if found is not None and assessment.guesses is evaluator.guesses_from_everything:
+    if found is not None and assessment.shows_everything:
         return Figure(0.0)  # the baseline against itself is certain
     return found
 
@@ -360,26 +368,29 @@ def _guessed(row: Row) -> Gains | None:
     """
     assessment, evaluator = row.assessment, row.assessment.evaluator
     bits, split = evaluator.yardstick.reporting, evaluator.split
-    secret, target = bits.secret, bits.target
-    if secret is None or row.release.is_drawn:
+    target = bits.target
+    if bits.secret is None or row.release.is_drawn:
         return None
     ask = bits.parts.report
     learnt, asked = (np.searchsorted(split.held, rows) for rows in (split.choosing, ask))
     beside, people = target.label[split.held], bits.people[ask]
-    found = [np.zeros(len(ask))]
-    for predictions in assessment.guesses.values():
-        for said in guess_groups(predictions, learnt):
-            groups = said * target.classes + beside
-            found.append(
-                looked_up(
-                    groups[learnt],
-                    secret.label[split.choosing],
-                    groups[asked],
-                    secret.known[0][ask],
-                    secret.label[ask],
+    told = []
+    for name, (secret, worth) in zip(evaluator.every_secret, bits.secrets):
+        found = [np.zeros(len(ask))]
+        for predictions in assessment.guesses_of(name).values():
+            for said in guess_groups(predictions, learnt):
+                groups = said * target.classes + beside
+                found.append(
+                    looked_up(
+                        groups[learnt],
+                        secret.label[split.choosing],
+                        groups[asked],
+                        secret.known[0][ask],
+                        secret.label[ask],
+                    )
                 )
-            )
-    return most_telling(found[0], found[1:], people)
+        told.append(worth * most_telling(found[0], found[1:], people))
+    return told_most(told)
 
 
 _WIDTH, _HEIGHT = 500.0, 420.0

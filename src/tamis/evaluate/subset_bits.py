@@ -296,6 +296,8 @@ class SubsetBits:
 
     others: tuple[AlsoSecret, ...] = field(default=(), kw_only=True)
     """More secrets: what a set tells is what it tells of the one of which it tells most."""
+    told: dict[Columns, tuple[NDArray[np.float32], ...]] = field(default_factory=dict, kw_only=True)
+    """Where there are more, the gains of sets about each secret, as `secret_gains` has them."""
 
     _tasks: dict[tuple[Question, int], BoostingTask] = field(
         default_factory=dict, init=False, repr=False
@@ -368,29 +370,37 @@ class SubsetBits:
         """
         if self.secret is None or not labels:
             return self
-        own, found = self._scale(self.secret), []
+        own, found = self.scale(self.secret), []
         for label, weight in labels:
             asked = _known_by_target(label, self.target.label, self.parts, len(self))
             asked = replace(asked, views=self.found_views(frame, guess=asked))
-            found.append(AlsoSecret(asked, weight * own / self._scale(asked)))
-        return replace(self, others=tuple(found), fitted={}, means={})
+            found.append(AlsoSecret(asked, weight * own / self.scale(asked)))
+        return replace(self, others=tuple(found), fitted={}, means={}, told={})
 
-    def _scale(self, guess: Question) -> float:
+    def scale(self, guess: Question) -> float:
         """The bits that all columns give about a secret, but no trifle."""
         everything = float(self._gains(self.everything, guess).mean(dtype=np.float64))
         return max(LEAST_SCALE * guess.surprise(self.parts), everything)
 
-    def told_each(self, columns: Iterable[int], scales: SubsetBits) -> list[float]:
-        """Of each secret, the share that a set tells of what all columns of another table tell."""
-        mine = [] if self.secret is None else [self.secret, *(each.asked for each in self.others)]
-        theirs = [scales.secret, *(each.asked for each in scales.others)]
+    @property
+    def secrets(self) -> tuple[AlsoSecret, ...]:
+        """All secrets, the first one first, each with how many bits of that one its own count."""
+        return () if self.secret is None else (AlsoSecret(self.secret, 1.0), *self.others)
+
+    @cached_property
+    def told_scales(self) -> tuple[float, ...]:
+        """The bits that `secret_gains` are shares of, for each secret: what all columns tell."""
+        return tuple(worth * self.scale(asked) for asked, worth in self.secrets)
+
+    def secret_gains(self, columns: Iterable[int]) -> tuple[NDArray[np.float32], ...]:
+        """The gain of each asked row about each secret, in what a bit about the first is."""
         chosen = tuple(sorted(columns))
-        return [
-            max(0.0, float(self._gains(chosen, guess).mean(dtype=np.float64)))
-            / scales._scale(asked)
-            for guess, asked in zip(mine, theirs)
-            if asked is not None
-        ]
+        secret = self.gains(chosen)[1]
+        if secret is None or not self.others:
+            return () if secret is None else (secret,)
+        if chosen not in self.told:
+            self._told_most(chosen)
+        return self.told[chosen]
 
     def searching(self, parts: Parts) -> SubsetBits:
         """The same, asking in fewer of its first rounds: those of `parts`."""
@@ -401,7 +411,7 @@ class SubsetBits:
         if whole is not None:
             target, secret = whole
             whole = target[:asked], None if secret is None else secret[:asked]
-        return replace(self, parts=parts, fitted={}, means={}, whole=whole)
+        return replace(self, parts=parts, fitted={}, means={}, told={}, whole=whole)
 
     def found_views(
         self,
@@ -435,7 +445,7 @@ class SubsetBits:
         """The same, whose attackers look at some views, too."""
         if self.secret is None or not views.kept:
             return self
-        return replace(self, secret=replace(self.secret, views=views), fitted={}, means={})
+        return replace(self, secret=replace(self.secret, views=views), fitted={}, means={}, told={})
 
     def shown(self, columns: Iterable[int], guess: Question) -> list[int]:
         """The columns of `seen_table` that a set shows of a label."""
@@ -453,7 +463,7 @@ class SubsetBits:
 
     def learning_from(self, kept: NDArray[np.bool_]) -> Self:
         """The same, learning only from some rows of the table; the same rows are asked about."""
-        return replace(self, parts=self.parts.learning_from(kept), fitted={}, whole=None)
+        return replace(self, parts=self.parts.learning_from(kept), fitted={}, told={}, whole=None)
 
     def __len__(self) -> int:
         """The number of columns that may be released."""
@@ -474,15 +484,18 @@ class SubsetBits:
         """The gain of each asked row about target and secret."""
         chosen = tuple(sorted(columns))
         if chosen not in self.fitted:
-            secret = None if self.secret is None else self._told_most(chosen, self.secret)
+            secret = None if self.secret is None else self._told_most(chosen)
             self.fitted[chosen] = self._gains(chosen, self.target), secret
         return self.fitted[chosen]
 
-    def _told_most(self, columns: Columns, first: Question) -> NDArray[np.float32]:
+    def _told_most(self, columns: Columns) -> NDArray[np.float32]:
         """The gains about the secret of which most is told, in what a bit about the first is."""
-        found = [self._gains(columns, first)]
-        found += [np.float32(worth) * self._gains(columns, asked) for asked, worth in self.others]
-        return max(found, key=lambda gains: float(gains.mean(dtype=np.float64)))
+        found = tuple(
+            np.float32(worth) * self._gains(columns, asked) for asked, worth in self.secrets
+        )
+        if self.others:
+            self.told[columns] = found
+        return told_most(found)
 
     def promises(self, columns: Iterable[int]) -> tuple[Floats, Floats]:
         """The bits that each column promises to add to a set, about target and secret.
@@ -581,6 +594,11 @@ class SubsetBits:
                 )
             said = self.boosting.answer(self._tasks[asked], self.shown(columns, guess))
             yield said, known, ask
+
+
+def told_most(secrets: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
+    """Of the gains about several secrets those about the one of which most is told."""
+    return max(secrets, key=lambda gains: float(gains.mean(dtype=np.float64)))
 
 
 def _averaged(gains: Gains, people: People) -> tuple[Mean, Mean]:

@@ -256,6 +256,13 @@ CHOICE = (
         metavar="COL=N,...",
         rare=True,
     ),
+    _choice(
+        "secret_limits",
+        "The most to tell of each of several sensitive columns, as shares.",
+        "weights",
+        metavar="COL=N,...",
+        rare=True,
+    ),
     _choice("allow_useless", "Publish even what is no better than guessing.", "flag", rare=True),
     _choice(
         "max_pbi",

@@ -124,6 +124,7 @@ class RungBits(SubsetBits):
             made=np.array([[one.implies(other) for other in rungs] for one in rungs]),
             fitted=dict(self.fitted),
             means=dict(self.means),
+            told=dict(self.told),
         )
 
     def _asked(self, guess: Question, rungs: Sequence[Rung], rows: NDArray[np.intp]) -> Question:

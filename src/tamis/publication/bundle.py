@@ -133,6 +133,7 @@ def recipe(
         **_asked_of_each(outcome),
         "sensitive": outcome.table.sensitive,
         **({"also_sensitive": list(also)} if (also := roles.also_sensitive) else {}),
+        **({"released_secrets": list(may)} if (may := outcome.table.released_secrets) else {}),
         "diversity": [e for e in written.of_secrets if e["column"] != outcome.table.target],
         "target": outcome.table.target,
         **({} if written.left_out is None else {"suppressed": written.left_out}),

@@ -66,7 +66,7 @@ def copies(table: Table) -> dict[str, Copy]:
     asked = [c for c in table.features if c not in table.roles.plain]
     found: dict[str, Copy] = {}
     for of in dict.fromkeys((table.roles.target, *table.secrets)):
-        if of is not None:
+        if of is not None and of not in table.released_secrets:
             whys = copies_of(table.frame, of, among=asked, people=table.people)
             found = {name: Copy(of, why) for name, why in whys.items()} | found
     return found

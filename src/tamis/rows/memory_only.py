@@ -47,6 +47,11 @@ RELEASING: Mapping[str, MemoryOnly] = {
         "--known-rows", "sets of rows of each person are compared with those of all others"
     ),
     "link": MemoryOnly("--link", "people are compared by all of their rows", "leave it out"),
+    "released_secrets": MemoryOnly(
+        "a column that is --sensitive and a --feature",
+        "how secrets that are released differ is counted in memory",
+        "name it as one of them",
+    ),
     "epsilon": MemoryOnly("--epsilon", "synthetic rows are drawn from all rows at once"),
 }
 """What `tamis release` may be asked for, by the name of its setting."""

@@ -433,9 +433,10 @@ def wrong_identifiers(folder: Path, like: Mapping[str, str], content: dict[str, 
     if is_folder(folder / PRIVATE):
         known = read_json(folder / PRIVATE / RECIPE)
         secrets = (known["sensitive"], *known.get("also_sensitive", ()))
-        kept = {*known["identifiers"], *secrets} - {known["target"]}
-        if shown := sorted(kept & {column["name"] for column in content["columns"]}):
-            return f"column {listed(shown)} must never be released"
+        shown = {known["target"], *known.get("released_secrets", ())}
+        kept = {*known["identifiers"], *secrets} - shown
+        if wrong := sorted(kept & {column["name"] for column in content["columns"]}):
+            return f"column {listed(wrong)} must never be released"
     return ""
 
 

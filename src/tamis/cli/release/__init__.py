@@ -134,7 +134,8 @@ def _settings(options: dict[str, Any], public: Public) -> Settings:
             raise InputError("--choose front shows figures that no --epsilon covers; give one")
         options["choose"] = "value"
     options["rule_limits"] = merged_limits(options["rule_limits"])
-    given = {name: options.pop(name) for name in ("weights", "attackers", "secret_weights")}
+    mappings = ("weights", "attackers", "secret_weights", "secret_limits")
+    given = {name: options.pop(name) for name in mappings}
     options |= {name: value for name, value in given.items() if value}
     return Settings(methods=chosen, **options)
 
