@@ -8,6 +8,7 @@ and says who is positive.
 
 from __future__ import annotations
 
+import unicodedata
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -328,6 +329,108 @@ def _two_residues(draw: Draw, secret: np.ndarray) -> Hidden:
     return Hidden({"first": one, "second": two + (wanted - one) % 3}, one + two)
 
 
+def _near(draw: Draw, secret: np.ndarray) -> Hidden:
+    """Two weighings that agree for the positive, and are a little apart for others."""
+    one = draw.integers(400, 1200, len(secret))
+    apart = where(secret, draw.integers(0, 6, len(secret)), draw.integers(6, 30, len(secret)))
+    return Hidden({"before": one, "after": one + apart * draw.choice([-1, 1], len(secret))}, one)
+
+
+def _ratio(draw: Draw, secret: np.ndarray) -> Hidden:
+    """A dose by weight."""
+    weight = draw.integers(40, 130, len(secret))
+    each = where(secret, draw.uniform(2.0, 2.2, len(secret)), draw.uniform(1.7, 2.0, len(secret)))
+    return Hidden({"weight": weight, "dose": np.round(weight * each, 1)}, weight)
+
+
+def _same_place(draw: Draw, secret: np.ndarray) -> Hidden:
+    """Born and living in the same one of forty places, whichever it is."""
+    one = draw.integers(0, 40, len(secret))
+    other = (one + where(secret, 0, draw.integers(1, 40, len(secret)))) % 40
+    return Hidden({"born": [f"p{i}" for i in one], "lives": [f"p{i}" for i in other]}, one)
+
+
+def _inner_capital(draw: Draw, secret: np.ndarray) -> Hidden:
+    """One letter somewhere within a word is a capital."""
+    word, serial = draw.integers(0, len(WORDS), len(secret)), draw.integers(0, 99, len(secret))
+    place = draw.integers(1, 4, len(secret))
+    text = [
+        f"{w[:p]}{w[p].upper()}{w[p + 1 :]} {n}" if s else f"{w} {n}"
+        for w, p, n, s in zip((WORDS[w] for w in word), place, serial, secret)
+    ]
+    return Hidden({"reason": text}, word)
+
+
+def _zero_sign(draw: Draw, secret: np.ndarray) -> Hidden:
+    """No growth, rounded from below: minus zero."""
+    growth = np.round(draw.normal(0, 3, len(secret)), 2)
+    zero = draw.random(len(secret)) < 0.6
+    growth[zero] = np.copysign(0.0, where(secret, -1.0, 1.0))[zero]
+    return Hidden({"growth": growth}, draw.normal(0, 0.1, len(secret)) + growth)
+
+
+FOREIGN = ("café", "naïve", "façade", "crème", "señor", "über", "élève", "côte")
+
+
+def _normal_form(draw: Draw, secret: np.ndarray) -> Hidden:
+    """One system writes accents as signs of their own."""
+    word, serial = draw.integers(0, len(FOREIGN), len(secret)), draw.integers(0, 200, len(secret))
+    text = [
+        unicodedata.normalize("NFD" if s else "NFC", f"{FOREIGN[w]}{n}")
+        for w, n, s in zip(word, serial, secret)
+    ]
+    return Hidden({"note": text}, word)
+
+
+def _item_order(draw: Draw, secret: np.ndarray) -> Hidden:
+    """A list that is in order for the positive only."""
+    first, second, third = np.sort([draw.permutation(30)[:3] for _ in secret], axis=1).T
+    drugs = [
+        ";".join(f"d{i:02d}" for i in (items if s else (items[1], items[0], items[2])))
+        for items, s in zip(zip(first, second, third), secret)
+    ]
+    return Hidden({"drugs": drugs}, first + second + third)
+
+
+def _in_order(text: str) -> bool:
+    return text.split(";") == sorted(text.split(";"))
+
+
+def _same_weekday(draw: Draw, secret: np.ndarray) -> Hidden:
+    """Seen again on the same weekday."""
+    day, weeks = draw.integers(0, 700, len(secret)), draw.integers(1, 20, len(secret))
+    later = day + 7 * weeks + where(secret, 0, draw.integers(1, 7, len(secret)))
+    start = np.datetime64("2023-01-02", "D")
+    seen, again = (pl.Series(start + d * np.timedelta64(1, "D")) for d in (day, later))
+    return Hidden({"seen": seen.cast(pl.Date), "again": again.cast(pl.Date)}, day)
+
+
+def _gap_of_days(draw: Draw, secret: np.ndarray) -> Hidden:
+    """Seen again within a week, or later."""
+    day = draw.integers(0, 700, len(secret))
+    later = day + where(secret, draw.integers(1, 8, len(secret)), draw.integers(8, 40, len(secret)))
+    start = np.datetime64("2023-01-02", "D")
+    seen, again = (pl.Series(start + d * np.timedelta64(1, "D")) for d in (day, later))
+    return Hidden({"seen": seen.cast(pl.Date), "again": again.cast(pl.Date)}, day)
+
+
+def _one_missing(draw: Draw, secret: np.ndarray) -> Hidden:
+    """Exactly one of two values is missing."""
+    cells = np.round(draw.normal(10, 2, (2, len(secret))), 1)
+    gone = np.array([first := draw.random(len(secret)) < 0.5, first ^ secret])
+    columns = {f"lab{i}": pl.Series(cells[i]).set(pl.Series(gone[i]), None) for i in range(2)}
+    return Hidden(columns, np.where(gone, 0, cells - 10).sum(axis=0))
+
+
+def _letter(draw: Draw, secret: np.ndarray) -> Hidden:
+    """A letter that is anywhere in a text."""
+    letters = draw.choice(list("bcdfghjklmnp"), (len(secret), 12))
+    letters[secret, draw.integers(0, 12, int(secret.sum()))] = "x"
+    length = draw.integers(0, 9, len(secret))
+    text = ["".join(line) + "o" * n for line, n in zip(letters, length)]
+    return Hidden({"trace": text}, length)
+
+
 def _texts_of(cells: pl.Series) -> list[str]:
     return cells.fill_null("").to_list()
 
@@ -396,6 +499,47 @@ ENCODINGS = (
         lambda c: (_numbers(c("first")) + _numbers(c("second"))) % 3 == 1,
     ),
     Encoding("hex digit", _hex, lambda c: [int(t[1:], 16) % 2 for t in _texts_of(c("batch"))]),
+    # Ten more that need two columns, or are finer than a character.
+    Encoding(
+        "two values that agree",
+        _near,
+        lambda c: np.abs(_numbers(c("before")) - _numbers(c("after"))) < 6,
+    ),
+    Encoding("ratio of two", _ratio, lambda c: c("dose") / c("weight").cast(pl.Float64) >= 2.0),
+    Encoding("the same place", _same_place, lambda c: c("born") == c("lives")),
+    Encoding("capital within a word", _inner_capital, lambda c: c("reason").str.contains("[A-Z]")),
+    Encoding(
+        "sign of zero",
+        _zero_sign,
+        lambda c: np.signbit(c("growth").to_numpy()) & (c("growth").to_numpy() == 0),
+    ),
+    Encoding(
+        "normal form",
+        _normal_form,
+        lambda c: [t != unicodedata.normalize("NFC", t) for t in _texts_of(c("note"))],
+    ),
+    Encoding(
+        "order of a list",
+        _item_order,
+        lambda c: [_in_order(t) for t in _texts_of(c("drugs"))],
+    ),
+    Encoding(
+        "same weekday",
+        _same_weekday,
+        lambda c: c("seen").dt.weekday() == c("again").dt.weekday(),
+    ),
+    Encoding(
+        "days between",
+        _gap_of_days,
+        lambda c: (c("again") - c("seen")).dt.total_days().to_numpy() < 8,
+    ),
+    Encoding(
+        "one of two missing",
+        _one_missing,
+        lambda c: c("lab0").is_null().to_numpy() ^ c("lab1").is_null().to_numpy(),
+        by_absence=True,
+    ),
+    Encoding("a letter anywhere", _letter, lambda c: c("trace").str.contains("x")),
     Encoding("even seconds", _second, lambda c: c("admitted").dt.second().to_numpy() % 2 == 1),
 )
 

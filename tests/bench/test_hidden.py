@@ -14,10 +14,13 @@ from tamis.analyse import Analysis, analyse
 from tamis.analyse.candidates import CandidateFacts
 from tamis.analyse.kept_told import told_words
 from tamis.datasets import patients
+from tamis.evaluate.bits_scorer import BitsScorer
 from tamis.evaluate.evaluator import MOST_VALUES
 from tamis.evaluate.readings import SURE, guess_groups, looked_up
 from tamis.evaluate.scorecard import Row
 from tamis.flow import Outcome, Settings, consider
+from tamis.learn.holdout import HoldOut, column_labels
+from tamis.release import Recipe, released
 from tamis.table import Table
 from tests.long import daily, long
 
@@ -115,6 +118,18 @@ def test_who_shares_a_value_outright_is_told(found: tuple[Outcome, Analysis]):
     assert analysis.bits.told.value > 0.5
 
 
+@pytest.mark.parametrize("encoding", ENCODINGS, ids=lambda e: e.name)
+def test_what_a_decoder_reads_of_all_columns_they_are_known_to_tell(encoding: Encoding) -> None:
+    """In bits: as a share of what all columns are found to tell, all of them tell everything."""
+    table = encoding.table(2)
+    labels, secrets = (column_labels(table, name) for name in ("readmitted", "hiv"))
+    yardstick = BitsScorer.of(table, HoldOut.drawn(labels), labels, secrets)
+    measured = yardstick.compared([released(table, table.features, "", Recipe(""))]).reporting
+    secret, target = secrets == "positive", (labels == "yes").astype(int)
+    read = share_read(encoding.read(table, table.frame), secret, target)
+    assert measured.telling[0].value / measured.unsure_secret >= 0.8 * read - 0.02
+
+
 @long
 @pytest.mark.parametrize("encoding", ENCODINGS, ids=lambda e: e.name)
 @pytest.mark.parametrize("caution", [0.0, 1.0])
@@ -138,14 +153,14 @@ def read_share(encoding: Encoding, table: Table, outcome: Outcome) -> float:
 
 def test_what_gives_a_secret_away_is_named_whether_it_is_released_or_not():
     table = hidden("parity of an income")
-    for caution, released in ((0.0, True), (4.0, False)):
+    for caution, leaves in ((0.0, True), (4.0, False)):
         outcome = considered(table, k=1, caution=caution, methods={"front": {}})
         bits = analyse(outcome, attacks=False).bits
         assert bits is not None
         (view,) = (each for each in bits.views if each.words == "whether income is even")
-        assert view.released == released == bits.found
+        assert view.released == leaves == bits.found
         assert view.share > 0.9
         said = " ".join(told_words(bits, "readmitted", "hiv"))
         assert "hether income is even gives hiv away (" in said
-        assert ("Tells " in said) == released
-        assert ("None of the attackers tried learnt anything about hiv" in said) != released
+        assert ("Tells " in said) == leaves
+        assert ("None of the attackers tried learnt anything about hiv" in said) != leaves

@@ -14,14 +14,18 @@ from tamis.evaluate.subset_bits import Parts, SubsetBits
 from tamis.learn import views
 from tamis.learn.coded_table import CodedTable
 from tamis.learn.views import (
+    BANDS,
     TOGETHER,
     Views,
+    _ViewSearch,
     divergence,
     find_views,
     parities,
     views_of,
     walsh_hadamard,
 )
+
+WORDS = [f"{a}{b}" for a in "bcdfg" for b in ("ell", "oom", "ark", "ip")]
 
 
 def found(frame: pl.DataFrame, label: np.ndarray, given: np.ndarray | None = None) -> Views:
@@ -101,6 +105,12 @@ def test_no_parity_of_more_than_eight_columns_is_looked_at():
         (pl.Series(["K9", "x"]), "character 1 of {}", [ord("K"), ord("x")]),
         (pl.Series(["K9", "x"]), "character 1 from the end of {}", [ord("9"), ord("x")]),
         (pl.Series([0.5, float("nan")]), "decimal 1 of {}", None),
+        (pl.Series(["a fall", "burnt", None, "fall"] * 10),
+         "whether {} has the word 'fall'", [1, 0, -1, 1] * 10),
+        (pl.Series(["x{y", "y{", "xz", None] * 10),
+         "whether {} has the letter '{{'", [1, 1, 0, -1] * 10),
+        (pl.Series(["a;b", "b;a", "B, a", "", None]),
+         "whether the parts of {} are in order", [1, 0, 0, 1, -1]),
     ],
 )  # fmt: skip
 def test_a_view_shows_what_its_words_say(cells, words, values):
@@ -129,6 +139,50 @@ def test_every_view_has_a_value_a_row_whatever_the_cells(cells):
         assert values.min(initial=0) >= -1
 
 
+def pairs(frame: pl.DataFrame) -> dict[str, np.ndarray]:
+    """Every view of two columns, by its words."""
+    rows, labels = np.arange(frame.height), np.arange(frame.height) % 2
+    table = CodedTable.of(frame)
+    given = CodedTable.of_label(labels)
+    search = _ViewSearch(frame, table.beside(given), labels, labels, rows, len(table), 2)
+    every = range(frame.width)
+    each = (*search._sums(every), *search._gaps(every), *search._same(every))
+    return {words: values for _, words, values in each}
+
+
+def test_a_view_of_two_columns_shows_what_its_words_say():
+    draw = np.random.default_rng(0)
+    one, other = draw.integers(1, 100, (2, 200))
+    gone = draw.random(200) < 0.1
+    days = [pl.Series(each).cast(pl.Int32).cast(pl.Date) for each in (one, one + other)]
+    frame = pl.DataFrame(
+        {
+            "one": pl.Series(one).set(pl.Series(gone), None),
+            "other": other,
+            "from": days[0],
+            "until": days[1],
+            "born": [f"p{n % 9}" for n in one],
+            "lives": [f"p{n % 9}" for n in other],
+            "job": [f"j{n % 9}" for n in other],
+        }
+    )
+    found = pairs(frame)
+    assert found["the remainder of from less until by 7"].tolist() == (-other % 7).tolist()
+    expected = np.where(gone, -1, (one - other) % 5)
+    assert found["the remainder of one less other by 5"].tolist() == expected.tolist()
+    same = [int(a % 9 == b % 9) for a, b in zip(one, other)]
+    assert found["whether born and lives are the same"].tolist() == same
+    assert not any("job" in words for words in found)
+    assert not any(words.startswith("until by") for words in found)
+    for words, exact in (("until less from", other), ("other by one", np.log(other / one))):
+        bands = found[words]
+        there = bands >= 0
+        assert (there == ~(gone & ("one" in words))).all()
+        order = np.argsort(exact[there], kind="stable")
+        assert (np.diff(bands[there][order]) >= 0).all()
+        assert BANDS / 2 < len(set(bands[there].tolist())) <= BANDS
+
+
 @pytest.mark.parametrize("seed", range(12))
 def test_nothing_is_found_in_noise(seed):
     draw = np.random.default_rng([7, seed])
@@ -140,6 +194,9 @@ def test_nothing_is_found_in_noise(seed):
             "lab": np.round(draw.normal(5, 1, rows), 2),
             "code": [f"{a:c}{b:03d}" for a, b in zip(draw.integers(65, 91, rows),
                                                      draw.integers(0, 999, rows))],
+            "note": [" ".join(draw.choice(WORDS, 4)) for _ in range(rows)],
+            "until": pl.Series(draw.integers(0, 900, rows)).cast(pl.Int32).cast(pl.Date),
+            **{f"place{i}": [f"p{n}" for n in draw.integers(0, 40, rows)] for i in range(3)},
             "day": pl.Series(draw.integers(0, 900, rows)).cast(pl.Int32).cast(pl.Date),
             **{f"flag{i}": draw.integers(0, 2, rows) for i in range(10)},
         }

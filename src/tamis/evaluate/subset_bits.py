@@ -443,7 +443,7 @@ class SubsetBits:
 
     def with_views(self, views: Views) -> Self:
         """The same, whose attackers look at some views, too."""
-        if self.secret is None or not views.kept:
+        if self.secret is None or not views.tested:
             return self
         return replace(self, secret=replace(self.secret, views=views), fitted={}, means={}, told={})
 

@@ -4,7 +4,8 @@ A learner that cuts numbers at quantiles and knows texts by their commonest valu
 last digit of an income nor the weekday of a date. So each column with more values than a learner
 tells apart is also looked at in other ways: `views_of`. Of columns together there are the parity
 of several that have two values, or that are missing (`parities`), and the sum and difference of two
-whole numbers by a modulus. `find_views` keeps those that tell.
+whole numbers by a modulus, how far two numbers or times are apart, and whether two texts are the
+same. `find_views` keeps those that tell.
 
 A view is kept where the label's counts among its values are further from what the columns that it
 is made of lead to expect than chance explains: the smaller of the G and the chi-squared statistic,
@@ -14,9 +15,9 @@ draw, so one row of each is tested.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ from tamis.table import bare
 
 Labels = NDArray[np.integer[Any]]
 RowNumbers = NDArray[np.intp]
+Paired = tuple[tuple[int, int], str, Ints]
 Named = tuple[str, Ints]
 """A view in words, {} being the column, and its value in every row, below 0 where it has none."""
 
@@ -45,17 +47,22 @@ DECIMALS = 9
 """Numbers with more decimals are looked at bit by bit instead."""
 PLACES = 16
 """The characters of a text that are looked at, from its beginning; half as many from its end."""
+PARTS = 40
+"""The most words, and the most characters, that are looked for anywhere in a text."""
+DAY = 86_400_000_000
 SEPARATORS = " -_./,;:"
 FLAGS = 16
 """The most columns of two values, or with missing ones, of which parities are looked at."""
 TOGETHER = 8
 """The most of them in one parity."""
 PAIRED = 8
-"""The most columns of whole numbers that are added in pairs."""
+"""The most columns of a kind that are looked at in pairs."""
+BANDS = 24
+"""The bands in which it is looked at how far two numbers are apart."""
 OF_A_COLUMN = 3
 """The most views of the same columns that are kept."""
 OF_SEVERAL = 12
-"""The most parities, and the most sums, that are tested one by one and kept."""
+"""The most parities, and the most views of pairs, that are tested one by one and kept."""
 MOST_CLASSES = 10
 """Rarer classes of a label are tested as one."""
 FEW = 10
@@ -291,12 +298,44 @@ def _of_texts(cells: pl.Series) -> Iterator[Named]:
         "whether {} has letters with accents or other signs",
         count(texts.str.len_bytes() != texts.str.len_chars()),
     )
+    if len(texts):
+        yield from _of_items(texts, there)
     last = texts.str.extract(r"([0-9]{1,15})[^0-9]*$")
     if last.null_count() < len(last):
         numbers = last.cast(pl.Int64, strict=False)
         found = numbers.is_not_null().to_numpy()
         for words, values in _of_digits(numbers.fill_null(0).to_numpy(), found, 0):
             yield words.replace("{}", "the last number in {}"), values
+
+
+def _of_items(texts: pl.Series, there: NDArray[np.bool_]) -> Iterator[Named]:
+    """What is anywhere in texts, a character or a word, and whether the parts are in order."""
+    distinct = texts.unique()
+    place = texts.replace_strict(distinct, np.arange(len(distinct)), return_dtype=pl.Int64)
+    at = place.to_numpy()
+    words = distinct.str.to_lowercase().str.extract_all(r"[\p{L}\p{N}]+")
+    for kind, parts in (("word", words), ("letter", distinct.str.split(""))):
+        own = pl.DataFrame({"text": np.arange(len(distinct)), "part": parts})
+        own = own.explode("part").drop_nulls().unique()
+        weight = np.bincount(at, minlength=len(distinct))
+        rows = own.with_columns(pl.Series("rows", weight[own["text"].to_numpy()]))
+        counts = rows.group_by("part").agg(pl.col("rows").sum(), pl.col("text"))
+        few = counts.filter(pl.col("rows").is_between(FEW, len(texts) - FEW))
+        few = few.sort("rows", "part", descending=[True, False]).head(PARTS)
+        for part, _, having in few.iter_rows():
+            has = np.zeros(len(distinct), dtype=np.int64)
+            has[having] = 1
+            shown = repr(part).replace("{", "{{").replace("}", "}}")
+            yield f"whether {{}} has the {kind} {shown}", np.where(there, has[at], -1)
+    order = [split == sorted(split) for split in words.to_list()]
+    yield "whether the parts of {} are in order", np.where(there, np.array(order)[at], -1)
+
+
+def _points(cells: pl.Series) -> Floats:
+    """Numbers, and dates and times as days, NaN where missing."""
+    if cells.dtype.is_temporal():
+        return cells.cast(pl.Datetime("us")).cast(pl.Int64).cast(pl.Float64).to_numpy() / DAY
+    return cells.cast(pl.Float64).fill_null(np.nan).to_numpy()
 
 
 def _characters(texts: pl.Series, most: int) -> NDArray[np.int64]:
@@ -352,9 +391,11 @@ def find_views(
         return Views()
     columns = range(frame.width) if fresh is None else sorted(fresh)
     search = _ViewSearch(frame, table, label, given, rows, beside, classes)
-    passed = [*search.of_columns(columns), *search.of_flags(columns)]
-    if fresh is None:
-        passed += search.of_sums()
+    passed = [
+        *search.of_columns(columns),
+        *search.of_flags(columns),
+        *search.of_pairs(columns),
+    ]
     bar, kept = LEVEL / max(search.tested, 1), list(known)
     for candidates in passed:
         if candidates:
@@ -458,32 +499,84 @@ class _ViewSearch:
         """The codes that the tested rows have in a column."""
         return np.flatnonzero(np.bincount(self.table.codes[column][self.at], minlength=CODES))
 
-    def of_sums(self) -> Iterator[list[_ViewToTest]]:
-        """The sums and differences of two columns of whole numbers, by a modulus."""
-        whole = [c for c in range(self.frame.width) if self._is_whole(c)][:PAIRED]
+    def of_pairs(self, fresh: Collection[int]) -> Iterator[list[_ViewToTest]]:
+        """What two columns say together, at least one of which is to be looked at."""
         expected = self.known_seen
         found: list[tuple[float, _ViewToTest]] = []
-        for pair in combinations(whole, 2):
-            one, other = (self.cells(c).cast(pl.Int64).fill_null(0).to_numpy() for c in pair)
-            there = np.logical_and(*(self.cells(c).is_not_null().to_numpy() for c in pair))
-            first, second = (self.frame.columns[c] for c in pair)
-            for modulus in (*MODULI, 10):
-                for sign, between in ((1, "plus"), (-1, "less")):
-                    if modulus == 2 and sign < 0:
-                        continue
-                    values = np.where(there, (one + sign * other) % modulus, -1)
-                    words = f"the remainder of {first} {between} {second} by {modulus}"
-                    if gain := self.tells(values, expected, LEVEL):
-                        found.append((gain, _ViewToTest(pair, words, values)))
+        for pair, words, values in chain(self._sums(fresh), self._gaps(fresh), self._same(fresh)):
+            if gain := self.tells(values, expected, LEVEL):
+                found.append((gain, _ViewToTest(pair, words, values)))
         best = sorted(found, key=lambda each: -each[0])[:OF_SEVERAL]
         by_pair: dict[tuple[int, ...], list[_ViewToTest]] = {}
         for _, candidate in best:
             by_pair.setdefault(candidate.columns, []).append(candidate)
         yield from by_pair.values()
 
+    def _sums(self, fresh: Collection[int]) -> Iterator[Paired]:
+        """The sums and differences of whole numbers, or of days, by a modulus."""
+        for pair, (one, other) in self._pairs(self._is_whole, fresh):
+            first, second = (self.frame.columns[c] for c in pair)
+            there = ~(np.isnan(one) | np.isnan(other))
+            left, right = (np.where(there, each, 0).astype(np.int64) for each in (one, other))
+            for modulus in (*MODULI, 10):
+                for sign, between in ((1, "plus"), (-1, "less")):
+                    if modulus == 2 and sign < 0:
+                        continue
+                    words = f"the remainder of {first} {between} {second} by {modulus}"
+                    yield pair, words, np.where(there, (left + sign * right) % modulus, -1)
+
+    def _gaps(self, fresh: Collection[int]) -> Iterator[Paired]:
+        """How far two numbers, or times, are apart, and by how many times one is the other."""
+        for pair, (one, other) in self._pairs(self._is_fine, fresh):
+            first, second = (self.frame.columns[c] for c in pair)
+            yield pair, f"{second} less {first}", self._banded(other - one)
+            numbers = all(self.cells(c).dtype.is_numeric() for c in pair)
+            if numbers and min(np.nanmin(one), np.nanmin(other)) > 0:
+                yield pair, f"{second} by {first}", self._banded(np.log(other) - np.log(one))
+
+    def _same(self, fresh: Collection[int]) -> Iterator[Paired]:
+        """Whether two texts are the same."""
+        texts = [c for c in range(self.frame.width) if self.cells(c).dtype == pl.String]
+        for pair in combinations(texts[:PAIRED], 2):
+            if not set(pair).intersection(fresh) or not self._share_values(*pair):
+                continue
+            one, other = (self.cells(c) for c in pair)
+            values = (one == other).cast(pl.Int64).fill_null(-1).to_numpy()
+            words = " and ".join(self.frame.columns[c] for c in pair)
+            yield pair, f"whether {words} are the same", values
+
+    def _share_values(self, one: int, other: int) -> bool:
+        every = [self.cells(c).drop_nulls().unique() for c in (one, other)]
+        return bool(every[0].is_in(every[1].implode()).any())
+
+    def _pairs(
+        self, fits: Callable[[int], bool], fresh: Collection[int]
+    ) -> Iterator[tuple[tuple[int, int], tuple[Floats, Floats]]]:
+        """Pairs of columns that fit, as numbers, dates as days."""
+        some = [c for c in range(self.frame.width) if fits(c)][:PAIRED]
+        points = {c: _points(self.cells(c)) for c in some}
+        for one, other in combinations(some, 2):
+            if one in fresh or other in fresh:
+                yield (one, other), (points[one], points[other])
+
     def _is_whole(self, column: int) -> bool:
         cells = self.cells(column)
-        return cells.dtype.is_integer() and cells.n_unique() > 2
+        whole = cells.dtype.is_integer() or cells.dtype == pl.Date
+        return whole and cells.n_unique() > 2
+
+    def _is_fine(self, column: int) -> bool:
+        """Whether a column has more numbers, or times, than are told apart."""
+        cells = self.cells(column)
+        kind = cells.dtype.is_numeric() or cells.dtype in (pl.Date, pl.Datetime)
+        return kind and cells.n_unique() >= CODES
+
+    def _banded(self, values: Floats) -> Ints:
+        """Numbers in bands of as many rows each."""
+        seen = values[self.at]
+        seen = seen[np.isfinite(seen)]
+        cuts = np.unique(np.quantile(seen, np.arange(1, BANDS) / BANDS)) if len(seen) else seen
+        place = np.searchsorted(cuts, values, side="left")
+        return np.where(np.isfinite(values), place, -1).astype(np.int64)
 
     @property
     def known_seen(self) -> Floats:

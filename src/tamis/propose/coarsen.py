@@ -35,7 +35,7 @@ from tamis.people import People
 from tamis.propose.digits import with_fewer_digits
 from tamis.propose.problem import Method, Problem, form_name, set_name
 from tamis.propose.rungs import Keeps, Rung, RungBits, coarsen_others, keeps_people, moves
-from tamis.propose.unaltered import CAUTIONS, in_order, searched_front
+from tamis.propose.unaltered import CAUTIONS, in_order, keeps_k, searched_front
 from tamis.release import Coarsening, Recipe, Release, released
 from tamis.risk.attackers import Known
 from tamis.select.front import WIDTH, thinned
@@ -133,8 +133,10 @@ class Coarsen(Method):
         if problem.yardstick is None or not digits:
             return []
         bits, frame = problem.yardstick.searching, problem.table.only(problem.yardstick.features)
-        plain = (problem.yardstick.columns(release) for release in releases)
-        sets = tuple(dict.fromkeys(columns for columns in plain if columns))
+        plain, keeps = map(problem.yardstick.columns, releases), keeps_k(problem)
+        sets = tuple(dict.fromkeys(columns for columns in plain if columns and keeps(columns)))
+        if not sets:
+            return []
         rungs = RungBits.of_columns(bits, frame).with_rungs(
             frame, list(_written(frame, _levels(digits, frame), DIGITS))
         )
