@@ -71,7 +71,7 @@ def test_a_said_role_lets_commands_run(run, clinic, tmp_path):
 def test_audit_says_it(run, clinic):
     code, _, err = run("audit", clinic, "--target", "ill")
     assert code == 0
-    assert "note: column 'case' (a different value in nearly every row), 'grams'" in err
+    assert "note: columns 'case' (a different value in nearly every row), 'grams'" in err
 
 
 def test_a_stated_feature_is_released_verified_and_made_again(run, clinic, tmp_path):

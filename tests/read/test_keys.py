@@ -11,12 +11,14 @@ from hypothesis import strategies as st
 from tamis import Roles, Table, consider, read_table
 from tamis.errors import InputError, ReadingNote, TamisWarning
 from tamis.read.guesses import guess_columns
+from tamis.read.headers import is_survey_weight
 from tamis.read.keys import (
     KEY,
     LEAST,
     ORDER,
     UNIQUE,
     identifying_form,
+    likely_weights,
     refuse_unstated_identifiers,
     unstated_identifiers,
     warn_of_fractions,
@@ -182,6 +184,36 @@ def test_amounts_that_hardly_repeat_are_said_and_not_refused(header, asked):
     if not asked:
         with pytest.warns(TamisWarning, match=f"'{header}' has measured numbers that hardly"):
             refuse_unstated_identifiers(table)
+
+
+def test_a_survey_weight_is_asked_about_and_guessed():
+    rng = np.random.default_rng(4)
+    frame = people(pspwght=rng.gamma(4, 0.25, 60), weight=rng.normal(70, 9, 60).round())
+    table = Table(frame, Roles("ill", plain=("ssn",)))
+    assert likely_weights(table) == ["pspwght"]
+    assert {g.name: g.looks for g in guess_columns(table)}["pspwght"] == "weight"
+    with pytest.warns(TamisWarning, match="'pspwght' looks like a survey weight.*--weight"):
+        refuse_unstated_identifiers(table)
+    for said in ({"weight": "pspwght"}, {"plain": ("ssn", "pspwght")}, {"dropped": ("pspwght",)}):
+        assert likely_weights(Table(frame, Roles("ill", **said))) == []
+
+
+@pytest.mark.parametrize(
+    ("header", "values", "weight"),
+    [
+        ("fnlwgt", [77_516, 83_311, 215_646], True),
+        ("weight", [158_413, 380_166, 367_470], True),
+        ("weight", [3_504, 3_693, 3_436], False),  # of cars, in pounds
+        ("bwt", [2_523, 2_551, 2_557], False),
+        ("sampling_weight", [0.5, 1.5, 1.0], True),
+        ("sampling_weight", [0.0, 1.5, 1.0], False),
+        ("sampling_weight", [0.5, None, 1.0], False),
+        ("sampling_weight", [1, 1, 1], False),
+        ("pweight", ["low", "high", "mean"], False),
+    ],
+)
+def test_what_a_survey_weight_is(header, values, weight):
+    assert is_survey_weight(pl.Series(header, values)) == weight
 
 
 def test_several_columns_are_named_as_such():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sys
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,8 @@ def test_some_values_are_shown_and_nothing_else_quotes_a_cell(stays: Path):
 def test_the_most_frequent_values_come_first_and_long_ones_are_cut(tmp_path: Path):
     assert common_values(pl.Series(["b", "a", "b", None])) == [("b", 2), ("a", 1)]
     assert common_values(pl.Series([None, None], dtype=pl.String)) == []
+    days = pl.Series([datetime(2021, 6, 7), datetime(2021, 6, 8, 0, 30)])
+    assert common_values(days) == [("2021-06-07", 1), ("2021-06-08 00:30:00", 1)]
     assert common_values(pl.Series([2.5, 1.0, 2.5])) == [("2.5", 2), ("1.0", 1)]
     path = tmp_path / "t.csv"
     pl.DataFrame({"a": ["x" * 99, "y"] * 9, "b": [1, 2] * 9}).write_csv(path)

@@ -77,7 +77,9 @@ def _column_lines(source: TableSource, table: Table, columns: list[ColumnGuess])
     said = asdict(source)
     for role, looks in _LOOKS.items():
         said[role] = [*said[role], *(c.name for c in columns if c.looks in looks)]
-    said["target"] = next((c.name for c in columns if c.looks == "target"), None)
+    for role in ("target", "weight"):
+        found = next((c.name for c in columns if c.looks == role), None)
+        said[role] = found if role == "target" else said[role] or found
     lines = []
     for option in READING:
         if option.note:

@@ -99,6 +99,9 @@ READING = (
         "How many of the population each row stands for; not released.",
         metavar="COL",
         rare=True,
+        note="In a survey, how many people of the population each row stands for: never released, "
+        "and risks are those in the population.",
+        example="weight",
     ),
     _table(
         "missing",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tamis.read.identifiers import content_of
-from tamis.read.keys import ORDER, Finding, identifying_columns
+from tamis.read.keys import ORDER, Finding, identifying_columns, likely_weights
 from tamis.table import Table
 
 TARGETS = ("class", "target", "label", "outcome", "y")
@@ -23,7 +23,7 @@ class ColumnGuess:
     distinct: int
     missing: int
     looks: str
-    """"identifier", "order" (of the rows), "constant", "target" or nothing."""
+    """"identifier", "order" (of the rows), "constant", "weight", "target" or nothing."""
     content: str = ""
     """The direct identifier that its values look like, in words, or nothing."""
     why: str = ""
@@ -70,6 +70,8 @@ def _column(table: Table, name: str, target: str | None, finding: Finding | None
         looks = "identifier"
     elif finding is not None:
         looks = "order" if finding.why == ORDER else "identifier"
+    elif name in likely_weights(table):
+        looks = "weight"
     return ColumnGuess(
         name,
         table.kind(name),

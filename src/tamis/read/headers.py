@@ -124,6 +124,19 @@ ELSEWHERE = PLACES | AMOUNTS | frozenset(f"{_THINGS} {_TIMES}".split())
 """Words for what many people have in common, although little else may change within it."""
 
 
+_SURVEY = """
+survey sample sampling design stratification poststratification psp post person household population
+final expansion probability analysis frequency full base replicate
+"""
+_WEIGHTS = """
+pspwght pspwgt pweight pwgt pwt dweight anweight fnlwgt perwt hhwt wtssall wtssps finalwt finalwgt
+wtmec wtint perweight hhweight gewichtung gewichtungsfaktor hochrechnungsfaktor factorexpansion
+pondera ponderacion ponderation
+"""
+HEAVY = 20_000
+"""The mean from which a weight is nobody's, whether in kilograms or grams."""
+SURVEY, SURVEY_WEIGHTS = frozenset(_SURVEY.split()), frozenset(_WEIGHTS.split())
+
 _IDS = frozenset({"id", "ids", "idno", "idnum", "idnr"})
 PEOPLE = frozenset(_PERSON.split())
 """Words for a person."""
@@ -147,6 +160,29 @@ def is_of_amounts(name: str) -> bool:
     """
     words = set(header_words(name))
     return bool(AMOUNTS & words) and not words & NUMBERED
+
+
+def is_survey_weight(column: pl.Series, question: str = "") -> bool:
+    """Whether a column says how many of a population a row stands for: by its words and values.
+
+    `weight` alone may be that of a person, so another word must say which one it is, or values that
+    nobody weighs.
+
+    >>> kilos = pl.Series([71.5, 80.25, 64.0])
+    >>> is_survey_weight(kilos.alias("weight")), is_survey_weight(kilos.alias("pspwght"))
+    (False, True)
+    >>> is_survey_weight(kilos.alias("w"), "Post-stratification weight")
+    True
+    """
+    words = header_words(column.name)
+    asked = {*words, *header_words(question)}
+    weight = bool({"weight", "weights", "wgt", "wght", "wt"} & asked)
+    sure = bool(SURVEY_WEIGHTS & {*words, "".join(words)}) or (weight and bool(SURVEY & asked))
+    if not (sure or weight) or not column.dtype.is_numeric() or column.null_count():
+        return False
+    values = column.alias("").cast(pl.Float64)
+    heavy = float(values.mean() or 0) >= HEAVY  # type: ignore[arg-type]
+    return (sure or heavy) and values.n_unique() > 2 and bool((values > 0).all())
 
 
 def is_headed_as_id(name: str) -> bool:

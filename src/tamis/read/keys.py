@@ -16,7 +16,7 @@ import polars as pl
 
 from tamis.errors import CannotMeet, InputError, ReadingNote, TamisWarning, listed_as
 from tamis.people import PersonCandidate, header_words, is_code, is_of_events
-from tamis.read.headers import is_of_amounts, is_of_things, names_person
+from tamis.read.headers import is_of_amounts, is_of_things, is_survey_weight, names_person
 from tamis.read.identifiers import SMALL, content_of, is_whole
 from tamis.read.names import named_by_header, named_by_values
 from tamis.read.repeats import repeats_like_people, sibling_of
@@ -74,6 +74,7 @@ def refuse_unstated_identifiers(table: Table) -> None:
         raise InputError(f"{_described(found)} could identify people; {_offers(ids)}")
     refuse_open_person(table)
     warn_of_sorted(table)
+    warn_of_weights(table)
     warn_of_fractions(table)
 
 
@@ -160,16 +161,42 @@ def warn_of_unstated_identifiers(table: Table) -> None:
     if question := open_person_words(table):
         _warn(question)
     warn_of_sorted(table, told=found)
+    warn_of_weights(table)
     warn_of_fractions(table)
 
 
 def warn_of_fractions(table: Table) -> None:
     """Warn about features of measured fractions and amounts that hardly repeat."""
-    if fractions := [c for c in _open(table) if _hardly_repeats(table, c)]:
+    known = likely_weights(table)
+    if fractions := [c for c in _open(table) if c not in known and _hardly_repeats(table, c)]:
         _warn(
             f"{listed_as('column', fractions, 'has', 'have')} measured numbers that hardly repeat: "
             "anyone who knows one of them exactly can find the row; round them, or name those that "
             "an attacker may know with --quasi"
+        )
+
+
+def likely_weights(table: Table) -> list[str]:
+    """The features without a stated role that say how many people of a population a row stands for.
+
+    >>> frame = pl.DataFrame({"pspwght": [0.5, 1.5, 1.0], "ill": [0, 1, 0]})
+    >>> likely_weights(Table(frame, Roles(target="ill")))
+    ['pspwght']
+    """
+    if table.roles.weight is not None:
+        return []
+    questions = {name: text.question for name, text in table.dictionary.items()}
+    columns = ((c, table.frame.get_column(c)) for c in _open(table))
+    return [c for c, column in columns if is_survey_weight(column, questions.get(c, ""))]
+
+
+def warn_of_weights(table: Table) -> None:
+    """Ask whether a column is a survey weight, which is no property of a person."""
+    if found := likely_weights(table):
+        _warn(
+            f"{listed_as('column', found, 'looks', 'look')} like a survey weight, of how many "
+            "people a row stands for; if so, say it with --weight: it is then not released, and "
+            "risks are those in the population. Else it is taken as an ordinary column"
         )
 
 

@@ -35,6 +35,7 @@ FLAG_WORDS = {
     "--identifier": "“Name”",
     "--feature": "“Ordinary”",
     "--drop": "“Leave out”",
+    "--weight": "“Survey weight”",
     "--person": "“Who is a person”",
     "--row-is-person": "“Every row is a different person”",
     "--target-bins": "“Classes of a target of numbers”",

@@ -39,6 +39,7 @@ ROLES = {
     "quasi": "Known: others may know it about a person",
     "identifier": "Name: says who someone is, never released",
     "feature": "Ordinary: nobody outside knows it",
+    "weight": "Survey weight: how many people a row stands for",
     "drop": "Leave out",
 }
 """What a column can be, in the words of a page."""
@@ -226,6 +227,7 @@ class Project:
             "drop_unlabelled": self.drop_unlabelled,
             "target_bins": [part.strip() for part in self.target_bins.split(",") if part.strip()],
             "drop": of["drop"],
+            "weight": next(iter(of["weight"]), None),
             "feature": [name for name in of["feature"] if name in keys],
             **self.reading,
         }
@@ -305,12 +307,12 @@ class Project:
         """Give every column its role; an error where the table could not be released so."""
         if set(roles) != set(self.roles) or not set(roles.values()) <= set(ROLES):
             raise InputError("these are not the columns of this table; load the page again")
-        targets = [name for name, role in roles.items() if role == "target"]
-        if len(targets) > 1:
-            raise InputError(
-                f"only one column can be the target, but {listed(targets)} are; change the others"
-            )
-        if not targets:
+        for role, called in (("target", "the target"), ("weight", "the survey weight")):
+            if len(found := [name for name, given in roles.items() if given == role]) > 1:
+                raise InputError(
+                    f"only one column can be {called}, but {listed(found)} are; change the others"
+                )
+        if "target" not in roles.values():
             raise InputError("choose the target: the column that others will learn to predict")
         if not set(roles.values()) & {"quasi", "feature"}:
             raise InputError("every column is left out; call at least one ordinary or known")

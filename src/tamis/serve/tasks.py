@@ -125,6 +125,7 @@ def guess_role(guess: ColumnGuess) -> RoleGuess:
         "identifier": ("identifier", _because(guess)),
         "order": ("drop", "It follows the order of the rows, like a row number."),
         "constant": ("drop", "It has the same value in every row."),
+        "weight": ("weight", "It says how many people of a population a row stands for."),
     }
     if guess.looks in known:
         return RoleGuess(*known[guess.looks])
@@ -165,6 +166,8 @@ def common_values(column: pl.Series) -> list[tuple[str, int]]:
     [('ward 1', 2), ('ward 3', 1)]
     """
     present = bare(column).drop_nulls().cast(pl.String).alias("value")
+    if column.dtype == pl.Datetime:  # days alone, as many files store them
+        present = present.str.replace(r"(?: 00:00:00)?(?:\.0+)?$", "")
     counts = present.value_counts(name="rows").sort("rows", "value", descending=[True, False])
     return list(counts.iter_rows())
 

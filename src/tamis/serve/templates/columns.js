@@ -1,9 +1,10 @@
-// Roles: one target at most, and a line that says what was chosen.
+// Roles: one target and one weight at most, and a line that says what was chosen.
 const form = document.getElementById("columns-form");
 if (form) {
   const selects = [...form.querySelectorAll("table.roles select")];
   const tally = document.getElementById("tally");
-  const words = { target: "target", sensitive: "secret", quasi: "known", identifier: "name", feature: "ordinary", drop: "left out" };
+  const words = { target: "target", sensitive: "secret", quasi: "known", identifier: "name", feature: "ordinary", weight: "weight", drop: "left out" };
+  const single = ["target", "weight"];
 
   function count() {
     const parts = Object.entries(words).map(([role, word]) => {
@@ -21,9 +22,9 @@ if (form) {
 
   for (const select of selects) {
     select.addEventListener("change", () => {
-      if (select.value === "target") {
+      if (single.includes(select.value)) {
         for (const other of selects) {
-          if (other !== select && other.value === "target") {
+          if (other !== select && other.value === select.value) {
             other.value = "quasi";
             paint(other);
           }
