@@ -1,5 +1,7 @@
 """A target of three classes: what cannot be tried is said on the terminal."""
 
+import json
+
 import numpy as np
 import polars as pl
 import pytest
@@ -33,11 +35,17 @@ def test_containment_proposes_columns_of_zeros_and_ones_for_three_classes(run, t
     assert "Whatever a person has among the released columns, at least " in out
 
 
-def test_selecting_says_what_to_do(run, table):
-    code, _, err = run("select", "containment", table, "--target", "kind", "--row-is-person")
-    assert code == 2
-    assert "a target of 3 classes needs search='greedy' and the utility 'information'" in err
-    assert "or predict one class against the rest" in err
-    how = ("--utility", "information")
-    asked = run("select", "containment", table, "--target", "kind", "--row-is-person", *how)
+@pytest.mark.parametrize("utility", ["distcnt", "cm", "hamdist", "auc", "information"])
+def test_columns_are_selected_by_every_utility(run, table, utility):
+    how = ("--target", "kind", "--row-is-person", "--utility", utility, "--json")
+    asked = run("select", "containment", table, *how)
     assert asked.code == 0, asked.err
+    assert json.loads(asked.out)["features"]
+
+
+def test_a_search_that_counts_two_classes_says_what_to_do(run, table):
+    how = ("--target", "kind", "--row-is-person", "--search", "exact")
+    code, _, err = run("select", "containment", table, *how)
+    assert code == 2
+    assert "of 3 classes only search='greedy' goes by 'distcnt'" in err
+    assert run("select", "containment", table, *how, "--utility", "hamdist").code == 0

@@ -80,6 +80,34 @@ def two_classes(y: Any, rows: int | None = None) -> NDArray[np.bool_]:
     >>> two_classes(["spam", "ham", "spam"]).tolist()
     [True, False, True]
     """
+    labels = _one_each(y, rows)
+    if labels.dtype == np.bool_ and labels.any() and not labels.all():
+        return labels
+    which = class_numbers(labels)
+    classes = int(which.max(initial=-1)) + 1
+    if classes != 2:
+        raise InputError(_not_two(classes))
+    return np.asarray(which == 1)
+
+
+def class_numbers(y: Any, rows: int | None = None) -> NDArray[np.intp]:
+    """Labels of any number of classes as numbers from 0, in the order of the labels.
+
+    >>> class_numbers(["b", "a", "c", "a"]).tolist()
+    [1, 0, 2, 0]
+    """
+    labels = _one_each(y, rows)
+    if _missing(labels).any():
+        raise InputError(
+            f"{int(_missing(labels).sum())} labels are missing (NaN or None); drop those rows first"
+        )
+    return np.unique(labels.astype(str) if labels.dtype == object else labels, return_inverse=True)[
+        1
+    ]
+
+
+def _one_each(y: Any, rows: int | None) -> NDArray[Any]:
+    """Labels in one dimension, one for each row."""
     labels = np.asarray(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
@@ -87,18 +115,7 @@ def two_classes(y: Any, rows: int | None = None) -> NDArray[np.bool_]:
         raise InputError(f"labels must have one dimension, got {labels.ndim}")
     if rows is not None and len(labels) != rows:
         raise InputError(f"expected {plural(rows, 'label')}, one per row, got {len(labels)}")
-    if labels.dtype == np.bool_ and labels.any() and not labels.all():
-        return labels
-    if _missing(labels).any():
-        raise InputError(
-            f"{int(_missing(labels).sum())} labels are missing (NaN or None); drop those rows first"
-        )
-    classes, which = np.unique(
-        labels.astype(str) if labels.dtype == object else labels, return_inverse=True
-    )
-    if len(classes) != 2:
-        raise InputError(_not_two(len(classes)))
-    return np.asarray(which == 1)
+    return labels
 
 
 def _not_two(classes: int) -> str:

@@ -53,11 +53,13 @@ from tamis.rows.pairs import (
     patterns,
     sample_pairs,
 )
-from tamis.select.containment.greedy import SEVERAL, GreedySearch, SeveralClassesSearch
+from tamis.select.containment.greedy import GreedySearch
 from tamis.select.containment.paths import greedy_with_absences
 from tamis.select.containment.selection import Selection, selected
 from tamis.table import Table
 
+USUAL, OF_SEVERAL = ("difference", "distcnt"), ("information", "ratio")
+"""The utilities to choose by, for two classes and for several."""
 Search = Callable[[int, str], Selection]
 """Chooses columns for a k and a utility."""
 TIMES = (4, 2, 1)
@@ -85,15 +87,14 @@ class Containment(Method):
     ks : sequence of int
         The values of k to try; none: the one requested, twice and four times that.
     utilities : sequence of str
-        What makes columns good; see `tamis.select.containment.greedy.greedy`. For a target of
-        several classes, those of them that are defined for several, or all that are; see
-        `tamis.select.containment.greedy.SeveralClassesSearch`.
+        What makes columns good; see `tamis.select.containment.greedy.greedy`. The usual ones are
+        `information` and `ratio` for a target of several classes.
     """
 
     about: ClassVar[MethodRecord] = CONTAINMENT
 
     ks: Sequence[int] = ()
-    utilities: Sequence[str] = ("difference", "distcnt")
+    utilities: Sequence[str] = USUAL
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "ks", tuple(self.ks))
@@ -118,18 +119,16 @@ class Containment(Method):
         assert records.labels is not None
         rows = split.arranged
         matrix, labels, labelled = records.matrix[rows], records.labels[rows], split.is_seen[rows]
-        if len(np.unique(labels)) == 2:
-            two = GreedySearch(
-                matrix,
-                labels,
-                extend=True,
-                random_state=random_state,
-                labelled=labelled,
-                groups=People.named(people, records.rows)[rows].groups,
-            )
-            return two.of, self.utilities
-        several = SeveralClassesSearch(matrix, labels, labelled=labelled)
-        return several.of, [u for u in self.utilities if u in SEVERAL] or SEVERAL
+        asked = GreedySearch(
+            matrix,
+            labels,
+            extend=True,
+            random_state=random_state,
+            labelled=labelled,
+            groups=People.named(people, records.rows)[rows].groups,
+        )
+        usual = self.utilities == USUAL and len(np.unique(labels)) > 2
+        return asked.of, OF_SEVERAL if usual else self.utilities
 
     def propose(self, problem: Problem) -> list[Release]:
         records = as_records(problem.table, problem.binary, problem.k)

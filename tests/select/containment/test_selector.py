@@ -17,18 +17,13 @@ from tamis.errors import CannotMeet, InputError
 from tamis.evaluate.separation import distcnt, hamdist
 from tamis.risk.containment import containment_anonymity
 from tamis.select.containment import ContainmentSelector
-from tamis.select.containment.greedy import SEVERAL, SeveralClassesSearch, greedy
+from tamis.select.containment.greedy import greedy
 from tamis.select.containment.itemsets import maximal
 from tests.long import daily
 
 VALUES = "gives cells other than 0 and 1, which are refused"
-CLASSES = "gives more than two classes, which are refused"
 REFUSED = {
-    "check_fit_score_takes_y": CLASSES,
-    "check_dtype_object": CLASSES,
-    "check_estimator_sparse_tag": CLASSES,
-    "check_estimator_sparse_array": CLASSES,
-    "check_estimator_sparse_matrix": CLASSES,
+    "check_dtype_object": VALUES,
     "check_estimators_overwrite_params": VALUES,
     "check_dont_overwrite_parameters": VALUES,
     "check_estimators_fit_returns_self": VALUES,
@@ -167,7 +162,6 @@ def test_in_a_pipeline(data):
         (np.array([[0, 3], [1, 1]]), [0, 1], "only 0 and 1.*columns with other values: '1'"),
         (np.array([[0, np.nan], [1, 1]]), [0, 1], "columns with NaN: '1'"),
         (np.array([[0, np.inf], [1, 1]]), [0, 1], "columns with inf: '1'"),
-        (np.eye(3), [0, 1, 2], "one class against the rest"),
         (np.eye(3), [1, 1, 1], "got 1 class"),
         (pd.DataFrame({"age": [30, 40]}), [0, 1], "'age'"),
     ],
@@ -291,20 +285,3 @@ def test_exact_hides_among_equals_too(data):
     shared = clone(best).fit(X, y, people=people)
     assert shared.unit_ == "people"
     assert shared.anonymity_ >= 5
-
-
-@pytest.mark.parametrize("utility", SEVERAL)
-def test_a_target_of_several_classes(utility, data):
-    X, y = data
-    y = np.where(X[:, 0] == 1, "c", np.where(y == 1, "a", "b"))
-    selector = ContainmentSelector(k=5, utility=utility).fit(X, y)
-    assert selector.selection_ == SeveralClassesSearch(X, y).of(5, utility)
-    assert selector.classes_.tolist() == ["a", "b", "c"]
-    assert containment_anonymity(X[:, selector.support_]) == selector.anonymity_ >= 5
-    some = np.arange(len(X)) % 3 > 0
-    labelled = ContainmentSelector(k=5, utility=utility).fit(X, y, labelled=some)
-    assert labelled.selection_ == SeveralClassesSearch(X, y, labelled=some).of(5, utility)
-    with pytest.raises(InputError, match="3 classes needs search='greedy' and the utility"):
-        ContainmentSelector(k=5).fit(X, y)
-    with pytest.raises(InputError, match="3 classes needs the default 'on_violation'"):
-        ContainmentSelector(k=5, utility=utility, on_violation="stop").fit(X, y)

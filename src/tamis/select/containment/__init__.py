@@ -11,6 +11,7 @@
     exact            the best of all sets, or a bound by a linear program
     exact_equal      the same under k equal rows
 
+    several          what columns tell of more than two classes
     source           where columns are taken from; does this column still fit?
     selection        what is asked, in people; what was chosen, also as pictures
 

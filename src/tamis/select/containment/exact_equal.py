@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from tamis.arrays import Ints
-from tamis.binary.matrix import sparse_columns, two_classes, zero_one
+from tamis.binary.matrix import class_numbers, sparse_columns, two_classes, zero_one
 from tamis.errors import InputError
 from tamis.select.containment.improve import deadline
 from tamis.select.containment.selection import Selection, Step, check_k, labelled_rows
+from tamis.select.containment.several import unlike_pairs
 
 
 @dataclass(order=True)
@@ -63,10 +64,12 @@ def exact_equal(
     if utility not in ("hamdist", "distcnt"):
         raise InputError(f"utility must be 'hamdist' or 'distcnt' for this search, got {utility!r}")
     table = zero_one(X)
-    positive = two_classes(y, table.shape[0])
+    label = class_numbers(y, table.shape[0])
+    if label.max(initial=0) < 2:
+        two_classes(y)
     check_k(k, table.shape[0])
-    known = labelled_rows(labelled, positive)
-    return _EqualSearch(sparse_columns(table), positive, known, int(k), utility == "hamdist").run(
+    known = labelled_rows(labelled, label)
+    return _EqualSearch(sparse_columns(table), label, known, int(k), utility == "hamdist").run(
         deadline(time_limit)
     )
 
@@ -75,16 +78,16 @@ class _EqualSearch:
     def __init__(
         self,
         table: Any,
-        positive: NDArray[np.bool_],
+        label: Ints,
         known: NDArray[np.bool_] | None,
         k: int,
         modular: bool,
     ) -> None:
         self.k, self.modular = k, modular
-        labelled = np.ones(len(positive), bool) if known is None else known
-        self.weights = np.stack([np.ones(len(positive)), positive & labelled, ~positive & labelled])
-        ones, others = self.weights[1:].sum(axis=1).astype(np.int64).tolist()
-        self.unit = ones * others
+        labelled = np.ones(len(label), bool) if known is None else known
+        classes = [(label == each) & labelled for each in range(int(label.max()) + 1)]
+        self.weights = np.stack([np.ones(len(label)), *classes])
+        self.unit = unlike_pairs(self.weights[1:].sum(axis=1).astype(np.int64))
         self.table = table.astype(np.int64)
         self.made = 0
 
@@ -123,15 +126,18 @@ class _EqualSearch:
             np.asarray((members @ self.table[:, columns]).todense(), dtype=np.int64)
             for members in whole
         ]
-        sizes, ones, others = (np.asarray(m.sum(axis=1), np.int64).reshape(-1, 1) for m in whole)
-        n, p, q = held
+        sizes, *of = (np.asarray(m.sum(axis=1), np.int64).reshape(-1, 1) for m in whole)
+        n, *have = held
         splits = (n > 0) & (n < sizes)
         fits = (~splits | ((n >= self.k) & (sizes - n >= self.k))).all(axis=0)
-        gains = (p * (others - q) + (ones - p) * q).sum(axis=0)
         if self.modular:  # pairs that earlier columns tell apart count again
-            support, first = p.sum(axis=0), q.sum(axis=0)
-            total, rest = int(ones.sum()), int(others.sum())
-            gains = support * (rest - first) + (total - support) * first
+            have, of = (
+                [p.sum(axis=0, keepdims=True) for p in have],
+                [m.sum(keepdims=True) for m in of],
+            )
+        lack = [m - p for m, p in zip(of, have)]
+        alike = np.sum([p * z for p, z in zip(have, lack)], axis=0)
+        gains = (np.sum(have, axis=0) * np.sum(lack, axis=0) - alike).sum(axis=0)
         worth = np.flatnonzero(fits & (gains > 0))
         order = worth[np.argsort(-gains[worth], kind="stable")]
         self.made += 1

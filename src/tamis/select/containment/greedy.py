@@ -1,9 +1,9 @@
 """Greedy selection: the best feature that still fits, again and again.
 
-The utilities that are sums over the features come from how many rows of each class have a feature.
-By a target of several classes, a column is worth the information that it has about the label, or
-that by its own entropy: the ratio prefers what few rows have, and such columns seldom meet in a
-row, so that far more of them fit together.
+The utilities that are sums over the features come from how many rows of each class have a feature;
+`several` has what they are for more than two classes. The ratio of information to the entropy of a
+column prefers what few rows have, and such columns seldom meet in a row, so that far more of them
+fit together.
 """
 
 from __future__ import annotations
@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.special import rel_entr, xlog1py, xlogy
+from scipy.special import xlog1py, xlogy
 
 from tamis.arrays import Floats, Ints
-from tamis.binary.matrix import Binary, differing_pairs, two_classes, zero_one
+from tamis.binary.matrix import Binary, class_numbers, differing_pairs, two_classes, zero_one
 from tamis.catalogue.methods import UTILITIES
-from tamis.errors import InputError, listed, plural
+from tamis.errors import InputError, listed
 from tamis.select.containment.selection import (
     Privacy,
     Selection,
@@ -103,6 +102,7 @@ class SearchTask:
 
     table: Binary
     positive: NDArray[np.bool_]
+    """The rows of the true class, where there are two."""
     labelled: NDArray[np.bool_] | None
     rule: StopRule
     drop_rare: bool = False
@@ -111,6 +111,8 @@ class SearchTask:
     model: Model = "linear"
     random_state: int = 0
     sources: list[ColumnSource] = field(default_factory=list)
+    several: Ints | None = None
+    """The class of each row, where there are more than two."""
 
     def at(self, k: int) -> SearchTask:
         """The same with another k."""
@@ -140,6 +142,11 @@ class SearchTask:
         """Which rows have a label."""
         return np.ones(len(self.positive), bool) if self.labelled is None else self.labelled
 
+    @property
+    def label(self) -> NDArray[Any]:
+        """The class of each row: whether it is the true one of two, or its number."""
+        return self.positive if self.several is None else self.several
+
     def may_fit(self, support: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Which columns to consider: those that cannot fit matter only if they end the search."""
         if self.rule.stop and not self.drop_rare:
@@ -163,7 +170,8 @@ def greedy(
     Parameters
     ----------
     X : 0/1 array, sparse array or frame
-    y : labels of two classes
+    y : labels of two classes or more
+        What each utility is with more than two, `tamis.select.containment.several` says.
     k : int
         The anonymity to keep.
     utility : str or callable
@@ -177,7 +185,7 @@ def greedy(
         `tamis.select.containment.itemsets.maximal` choose by the labels of two thirds of the rows,
         three times, and takes the one whose linear model ranks the other rows best; its utility is
         the AUC of the first time. A callable takes ``(X, y, features)`` and returns a number, where
-        larger is better; `X` is then CSC and `y` boolean.
+        larger is better; `X` is then CSC and `y` boolean, or the number of the class.
     **options
         Of `GreedySearch`.
 
@@ -200,7 +208,7 @@ class GreedySearch:
     Parameters
     ----------
     X : 0/1 array, sparse array or frame
-    y : labels of two classes
+    y : labels of two classes or more
     privacy : {"containment", "equality"}
         Whether a row hides among the rows that contain it, or only among equal rows.
     on_violation : {"skip", "stop"}
@@ -251,15 +259,16 @@ class GreedySearch:
         groups: NDArray[np.int64] | None = None,
     ) -> None:
         table = zero_one(X)
-        positive = two_classes(y, table.shape[0])
+        codes = class_numbers(y, table.shape[0])
+        several = codes if codes.max(initial=0) > 1 else None
+        positive = two_classes(y) if several is None else np.zeros(len(codes), bool)
         check_privacy(privacy)
         _check_choices(on_violation, max_features, min_gain, model)
         most = table.shape[1] if max_features is None else min(max_features, table.shape[1])
         rule = StopRule(1, privacy == "equality", on_violation == "stop", most, float(min_gain))
-        known = labelled_rows(labelled, positive)
-        self._task = SearchTask(
-            table, positive, known, rule, drop_rare, extend, groups, model, random_state
-        )
+        known = labelled_rows(labelled, positive if several is None else several)
+        choices = (drop_rare, extend, groups, model, random_state)
+        self._task = SearchTask(table, positive, known, rule, *choices, several=several)
 
     def of(self, k: int, utility: str | SetUtility) -> Selection:
         """The choice for one k and utility."""
@@ -284,68 +293,3 @@ def _check_choices(
         raise InputError(f"max_features must be at least 0, got {max_features}")
     if not min_gain >= 0:
         raise InputError(f"min_gain must be at least 0, got {min_gain}")
-
-
-SEVERAL = ("information", "ratio")
-"""The utilities that are defined for any number of classes."""
-
-
-class SeveralClassesSearch:
-    """Greedy choices for many k and both utilities: the table is checked and counted once.
-
-    Only `labelled` rows have labels that may be used; the others count only for the anonymity.
-
-    >>> X = [[1, 0, 0], [1, 0, 1], [0, 1, 0], [0, 1, 1], [0, 0, 0], [0, 0, 0]]
-    >>> search = SeveralClassesSearch(X, ["a", "a", "b", "b", "c", "c"])
-    >>> search.of(2, "information").features
-    (0, 1)
-    """
-
-    def __init__(self, X: Any, y: Any, *, labelled: NDArray[np.bool_] | None = None) -> None:
-        table = zero_one(X)
-        rows, columns = table.shape
-        label = np.unique(np.asarray(y), return_inverse=True)[1]
-        if len(label) != rows:
-            raise InputError(f"expected {plural(rows, 'label')}, one per row, got {len(label)}")
-        known = np.ones(rows, bool) if labelled is None else labelled
-        self._information, support = _informed(table, label, known)
-        self._ratio = ratio_to_entropy(self._information, support, int(known.sum()))
-        rule = StopRule(1, equality=False, stop=False, most=columns, least_gain=0.0)
-        nobody = np.zeros(rows, bool)  # no two classes are told apart: columns come with a score
-        self._task = SearchTask(table, nobody, None, rule)
-
-    def of(self, k: int, utility: str) -> Selection:
-        """The choice for one k and utility."""
-        from tamis.select.containment.paths import in_turn
-
-        check_k(k, len(self._task.positive))
-        if utility not in SEVERAL:
-            raise InputError(
-                f"of several classes the utility is one of {listed(SEVERAL)}, got {utility!r}"
-            )
-        score = self._information if utility == "information" else self._ratio
-        return in_turn(self._task.at(k), score)
-
-
-def _informed(
-    table: Binary, label: NDArray[np.intp], known: NDArray[np.bool_]
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """The mutual information of each column with the label, in nats, and the ones of each."""
-    rows = np.flatnonzero(known)
-    ones = _by_class(table, label[rows], rows)
-    classes = np.bincount(label[rows], minlength=len(ones))[:, None]
-    support = ones.sum(axis=0)
-    total = np.zeros(len(support))
-    for cell, of_column in ((ones, support), (classes - ones, len(rows) - support)):
-        expected = of_column * (classes / len(rows))
-        total += rel_entr(cell, expected).sum(axis=0) / len(rows)
-    # Rounded, so that columns of equal worth tie instead of differing in the last bit.
-    return np.maximum(np.round(total, 12), 0.0), support
-
-
-def _by_class(table: Binary, label: NDArray[np.intp], rows: NDArray[np.intp]) -> NDArray[np.int64]:
-    """The ones of each column in each class, among some rows: classes by columns."""
-    shape = int(label.max()) + 1, table.shape[0]
-    members = sparse.csr_array((np.ones(len(rows), np.int64), (label, rows)), shape=shape)
-    counts = members @ table
-    return np.asarray(counts if isinstance(counts, np.ndarray) else counts.toarray(), np.int64)

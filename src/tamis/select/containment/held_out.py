@@ -68,6 +68,8 @@ class HeldOutModel:
 
             ranks = rankdata(score)
             positives = int(label.sum())
+            if not 0 < positives < len(label):  # a class that nobody held out has
+                return 0.5
             above = ranks[label].sum() - positives * (positives + 1) / 2
             return float(above / (positives * (len(label) - positives)))
         share = self.label[self.train].mean()
@@ -128,8 +130,38 @@ class HeldOutModel:
         return score
 
 
+class OneAgainstRest:
+    """A `HeldOutModel` of each class against the rest; what they are worth is the mean."""
+
+    def __init__(self, table: sparse.csc_array, label: NDArray[np.intp], *rest: Any) -> None:
+        self.table = table
+        self._models = [HeldOutModel(table, label == c, *rest) for c in range(label.max() + 1)]
+        self.information = np.mean([m.information for m in self._models], axis=0)
+
+    def worth(self) -> float:
+        return float(np.mean([model.worth() for model in self._models]))
+
+    def gain(self, column: int, now: float) -> float:
+        """What the column would add; `now` is the mean, and each is asked for its own."""
+        return float(np.mean([m.gain(column, m.worth()) for m in self._models]))
+
+    def first_gains(self, columns: NDArray[np.int64]) -> NDArray[np.float64]:
+        return np.asarray(np.mean([m.first_gains(columns) for m in self._models], axis=0))
+
+    def add(self, column: int, refit: bool = True) -> None:
+        for model in self._models:
+            model.add(column, refit)
+
+
+def held_out_model(
+    table: sparse.csc_array, label: NDArray[Any], *rest: Any
+) -> HeldOutModel | OneAgainstRest:
+    """The model of two classes, or one of each of several; `rest` as in `HeldOutModel`."""
+    return (HeldOutModel if label.dtype == np.bool_ else OneAgainstRest)(table, label, *rest)
+
+
 def split_rows(
-    label: NDArray[np.bool_],
+    label: NDArray[Any],
     known: NDArray[np.bool_],
     share: float,
     seed: int,
@@ -145,7 +177,8 @@ def split_rows(
         return _split_people(label, known, share, seed, groups)
     rng = np.random.default_rng(seed)
     held = np.zeros(len(label), dtype=bool)
-    for members in (np.flatnonzero(known & label), np.flatnonzero(known & ~label)):
+    for each in np.unique(label)[::-1]:  # of two, the true class first
+        members = np.flatnonzero(known & (label == each))
         size = min(max(1, round(share * len(members))), len(members) - 1)
         if size < 1:
             raise InputError(
@@ -157,7 +190,7 @@ def split_rows(
 
 
 def _split_people(
-    label: NDArray[np.bool_],
+    label: NDArray[Any],
     known: NDArray[np.bool_],
     share: float,
     seed: int,
@@ -178,7 +211,7 @@ _PATIENCE = 30
 
 
 def by_prediction(
-    model: HeldOutModel,
+    model: HeldOutModel | OneAgainstRest,
     candidates: NDArray[np.int64],
     rule: StopRule,
     *,
@@ -213,7 +246,11 @@ def by_prediction(
 
 
 def _take(
-    model: HeldOutModel, projection: Projection, column: int, value: float, steps: list[Step]
+    model: HeldOutModel | OneAgainstRest,
+    projection: Projection,
+    column: int,
+    value: float,
+    steps: list[Step],
 ) -> float:
     """Add an offered column to the model and record the step; returns the new worth."""
     model.add(column)
@@ -223,7 +260,7 @@ def _take(
 
 
 def _best_candidate(
-    model: HeldOutModel,
+    model: HeldOutModel | OneAgainstRest,
     projection: Projection,
     last: dict[int, float],
     value: float,
@@ -328,7 +365,8 @@ class Contest:
     """
 
     table: Binary
-    positive: Truths
+    label: NDArray[Any]
+    """Whether each row is of the true class, or its class among several."""
     known: Truths
     """Which rows have a label that may be used."""
     contenders: dict[str, Chooser]
@@ -355,7 +393,7 @@ class Contest:
     @cached_property
     def draws(self) -> list[tuple[Truths, Truths]]:
         """Training and held-out rows, several times."""
-        rest = (self.positive, self.known, self.share)
+        rest = (self.label, self.known, self.share)
         return [split_rows(*rest, self.seed + i, self.groups) for i in range(DRAWS)]
 
     @cached_property
@@ -373,14 +411,25 @@ class Contest:
         rows = self.columns[:, list(found.features)].tocsr().astype(float)
         model = LogisticRegression(C=1 / RIDGE, max_iter=ITERATIONS)
         with one_thread():  # threads cost more than they save on vectors this short
-            model.fit(rows[np.flatnonzero(train)], self.positive[train])
+            model.fit(rows[np.flatnonzero(train)], self.label[train])
         score = model.decision_function(rows[np.flatnonzero(held)])
-        return float(roc_auc_score(self.positive[held], score))
+        truth = self.label[held]
+        if truth.dtype == np.bool_:
+            return float(roc_auc_score(truth, score))
+        if score.ndim == 1:  # only two of the classes were there to learn from
+            score = np.column_stack([-score, score])
+        there = [c for c in np.unique(truth) if (truth != c).any()]
+        each = [
+            roc_auc_score(truth == c, score[:, place])
+            for place, c in enumerate(model.classes_)
+            if c in there
+        ]
+        return float(np.mean(each)) if each else 0.5
 
     def _in_auc(self, found: Selection) -> Selection:
         """The same path, expressed in held-out AUC; the last is that of a model fitted anew."""
         draw = self.draws[0]
-        model = HeldOutModel(self.columns, self.positive, *draw, "auc", "linear")
+        model = held_out_model(self.columns, self.label, *draw, "auc", "linear")
         steps, value, last, due = [], model.worth(), self._auc(found, *draw), 1
         for i, step in enumerate(found.steps, start=1):
             model.add(step.feature, refit=i >= due)

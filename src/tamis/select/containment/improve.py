@@ -13,7 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis.binary.kernels import take
-from tamis.binary.matrix import differing_pairs, sparse_columns, two_classes, zero_one
+from tamis.binary.matrix import (
+    class_numbers,
+    differing_pairs,
+    sparse_columns,
+    two_classes,
+    zero_one,
+)
 from tamis.errors import InputError
 from tamis.select.containment import kernels
 from tamis.select.containment.selection import (
@@ -25,6 +31,7 @@ from tamis.select.containment.selection import (
     first_queue,
     labelled_rows,
 )
+from tamis.select.containment.several import ones_by_class, parted_pairs, unlike_pairs
 from tamis.select.containment.source import ColumnSource
 
 Places = NDArray[np.int64]
@@ -59,22 +66,32 @@ class Filler:
 
     def __init__(self, X: Any, y: Any, k: int, utility: str, labelled: Any = None) -> None:
         table = zero_one(X)
-        positive = two_classes(y, table.shape[0])
+        label = class_numbers(y, table.shape[0])
+        several = bool(label.max(initial=0) > 1)
         check_k(k, table.shape[0])
         if utility not in ("hamdist", "distcnt"):
             raise InputError(
                 f"utility must be 'hamdist' or 'distcnt' for this search, got {utility!r}"
             )
+        if several and utility != "hamdist":
+            raise InputError(
+                f"of {label.max() + 1} classes only search='greedy' goes by {utility!r}: this "
+                "search counts the rows of two classes in each group; take 'hamdist', or greedy"
+            )
         self.k, self.modular = int(k), utility == "hamdist"
-        known = labelled_rows(labelled, positive)
+        positive = np.zeros(len(label), bool) if several else two_classes(y)
+        known = labelled_rows(labelled, label)
         self._source = source = ColumnSource.of(table, positive, known)
-        label = positive if known is None else positive[known]
-        rows, positives = len(label), int(label.sum())
-        pairs = differing_pairs(source.labelled, source.ones, rows, positives)
+        classes = np.bincount(label if known is None else label[known], minlength=2)
+        if several:
+            pairs = parted_pairs(ones_by_class(table, label, known), classes)
+        else:
+            rows, positives = int(classes.sum()), int(classes[1])
+            pairs = differing_pairs(source.labelled, source.ones, rows, positives)
         useful = np.flatnonzero((source.support >= k) & (pairs > 0))
         self.candidates = useful[np.argsort(-pairs[useful], kind="stable")]
         self.pairs = pairs[self.candidates]
-        self.unit = positives * (rows - positives)
+        self.unit = unlike_pairs(classes)
         self.columns = take(sparse_columns(source.table), self.candidates, source.support)
 
     @property

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from tamis.binary.matrix import sparse_columns, sparse_rows, two_classes
+from tamis.binary.matrix import class_numbers, sparse_columns, sparse_rows
 from tamis.errors import check_whole
 from tamis.select.containment.improve import Filler
 from tamis.select.containment.itemset_kernels import (
@@ -90,10 +90,10 @@ def _in_majority(X: Any, y: Any, labelled: Any, columns: Sequence[int]) -> float
 
     rows = sparse_rows(sparse_columns(X)[:, list(columns)])
     known = np.ones(rows.shape[0], bool) if labelled is None else np.asarray(labelled)
-    of_row, positive = distinct_rows(rows.indptr, rows.indices)[2][known], two_classes(y)[known]
-    groups = int(of_row.max()) + 1
-    ones = np.bincount(of_row[positive], minlength=groups)
-    return float(np.maximum(ones, np.bincount(of_row, minlength=groups) - ones).sum() / len(of_row))
+    of_row, label = distinct_rows(rows.indptr, rows.indices)[2][known], class_numbers(y)[known]
+    classes = int(label.max()) + 1
+    counts = np.bincount(of_row * classes + label, minlength=(int(of_row.max()) + 1) * classes)
+    return float(counts.reshape(-1, classes).max(axis=1).sum() / len(of_row))
 
 
 def _size(X: Any, y: Any, labelled: Any, columns: Sequence[int]) -> float:

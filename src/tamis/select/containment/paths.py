@@ -6,7 +6,6 @@ also withstands an attacker who knows a few things that a person lacks.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from heapq import heapify, heappop, heapreplace
 from typing import Any
@@ -15,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from tamis.binary.matrix import class_counts, differing_pairs, sparse_columns, two_classes
+from tamis.binary.matrix import class_counts, class_numbers, differing_pairs, sparse_columns
 from tamis.errors import InputError, listed
 from tamis.people import People, PeopleLike
 from tamis.risk.containment import absence_anonymity, check_absences
@@ -31,8 +30,8 @@ from tamis.select.containment.held_out import (
     HELD_OUT,
     Chooser,
     Contest,
-    HeldOutModel,
     by_prediction,
+    held_out_model,
     split_rows,
 )
 from tamis.select.containment.itemsets import maximal
@@ -46,6 +45,15 @@ from tamis.select.containment.selection import (
     empty_path,
     first_queue,
     labelled_rows,
+)
+from tamis.select.containment.several import (
+    SCORES,
+    ClassGroups,
+    ones_by_class,
+    parted_pairs,
+    pick_majority,
+    pick_pairs,
+    unlike_pairs,
 )
 from tamis.select.containment.source import ColumnSource, Projection, join_blocks
 
@@ -62,22 +70,25 @@ def choose_columns(task: SearchTask, utility: str | SetUtility) -> Selection:
     if callable(utility):
         return _by_callable(task, utility)
     if utility in MODULAR:
-        return _in_turn(task, utility)
+        return in_turn(task, _scores(task, utility))
     if utility in PREDICTIVE:
         return _by_model(task, utility)
     if utility == "best":
         return _by_contest(task)
-    return _by_gain(task, utility)
+    return _by_gain(task, utility) if task.several is None else _by_classes(task, utility)
 
 
-def _in_turn(task: SearchTask, utility: str) -> Selection:
-    """Modular utilities: one order for all, so each column is considered at most once."""
+def _scores(task: SearchTask, utility: str) -> NDArray[np.float64]:
+    """What each column is worth by itself, in a utility that is a sum over them."""
+    if task.several is not None:
+        classes = np.bincount(task.several[task.known], minlength=int(task.several.max()) + 1)
+        return SCORES[utility](ones_by_class(task.table, task.several, task.labelled), classes)
     source = task.source
-    return in_turn(task, MODULAR[utility](source.labelled, source.ones, task.rows, task.positives))
+    return MODULAR[utility](source.labelled, source.ones, task.rows, task.positives)
 
 
 def in_turn(task: SearchTask, score: NDArray[np.float64]) -> Selection:
-    """Columns offered by descending score, each taken where the anonymity allows it."""
+    """Columns offered by descending score: one order for all, each is considered at most once."""
     source = task.source
     order = _ranked(score, task.may_fit(source.support) & (score > task.rule.least_gain))
     g, path = source.start(by_class=False), empty_path(task.rule.most, len(order))
@@ -139,6 +150,35 @@ def _by_gain(task: SearchTask, utility: str) -> Selection:
     return _selection(features, gains, path.anonymity[:chosen], len(task.positive), base)
 
 
+def _by_classes(task: SearchTask, utility: str) -> Selection:
+    """Utilities of the set for more than two classes."""
+    label = task.label
+    groups = ClassGroups(task.table, label, task.known)
+    classes = groups.counts[0]
+    pairs = parted_pairs(ones_by_class(task.table, label, task.labelled), classes)
+    order = np.flatnonzero(task.may_fit(task.source.support) & (pairs > 0))
+    by_rows = utility == "cm"
+    pick, unit = (pick_majority, task.rows) if by_rows else (pick_pairs, unlike_pairs(classes))
+    base = groups.in_majority / unit if by_rows else 0.0
+    projection = Projection(task.table, task.rule.k, privacy=task.rule.privacy)
+    steps, ended = pick(groups, projection, order, unit, task.rule)
+    if task.extend and ended and task.rule.least_gain == 0:
+        score = _scores(task, "information")
+        useful = task.may_fit(task.source.support) & (score > 0)
+        useful[projection.features] = False
+        for column in _ranked(score, useful).tolist():
+            if len(steps) >= task.rule.most:
+                break
+            rows, parted = groups.gains(column)
+            if projection.offer(column):
+                groups.split(column)
+                gain = (rows if by_rows else parted) / unit
+                before = steps[-1].utility if steps else base
+                steps.append(Step(column, gain, before + gain, projection.anonymity))
+    value = steps[-1].utility if steps else base
+    return Selection(tuple(projection.features), projection.anonymity, value, steps=tuple(steps))
+
+
 def _left(task: SearchTask, source: ColumnSource, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
     """The unchosen columns that are informative about the label, the most informative first."""
     score = mutual_information(source.labelled, source.ones, task.rows, task.positives)
@@ -154,7 +194,7 @@ def _by_callable(task: SearchTask, utility: SetUtility) -> Selection:
     useful = task.may_fit(support) & (support < len(task.positive))
     candidates = [int(c) for c in np.flatnonzero(useful)]
     projection = Projection(table, task.rule.k, privacy=task.rule.privacy)
-    seen, label = table, task.positive
+    seen, label = table, task.label
     if task.labelled is not None:
         seen, label = table[np.flatnonzero(task.labelled)], label[task.labelled]
     value, steps = float(utility(seen, label, ())), list[Step]()
@@ -178,15 +218,15 @@ def _by_model(task: SearchTask, utility: str) -> Selection:
     table = sparse_columns(task.table)
     support = np.diff(table.indptr).astype(np.int64)
     useful = np.flatnonzero(task.may_fit(support) & (support < len(task.positive)))
-    parts = split_rows(task.positive, task.known, HELD_OUT, task.random_state, task.groups)
-    model = HeldOutModel(table, task.positive, *parts, utility, task.model)
+    parts = split_rows(task.label, task.known, HELD_OUT, task.random_state, task.groups)
+    model = held_out_model(table, task.label, *parts, utility, task.model)
     return by_prediction(model, useful, task.rule, extend=task.extend)
 
 
 def _by_contest(task: SearchTask) -> Selection:
     """The way to choose that wins on held-out rows of this table."""
     rest = (task.known, contenders(task), HELD_OUT, task.random_state, task.groups)
-    return Contest(task.table, task.positive, *rest).winner()
+    return Contest(task.table, task.label, *rest).winner()
 
 
 def contenders(task: SearchTask) -> dict[str, Chooser]:
@@ -200,7 +240,7 @@ def contenders(task: SearchTask) -> dict[str, Chooser]:
     found = {utility: by(utility) for utility in GREEDY}
     free = not rule.stop and rule.most == task.table.shape[1] and rule.least_gain == 0
     if free and rule.privacy == "containment" and rule.k <= FEW:
-        found[ITEMSETS] = lambda rows: maximal(task.table, task.positive, rule.k, labelled=rows)
+        found[ITEMSETS] = lambda rows: maximal(task.table, task.label, rule.k, labelled=rows)
     return found
 
 
@@ -273,19 +313,19 @@ def greedy_with_absences(
     (1, 0)
     """
     table = sparse_columns(X)
-    positive = two_classes(y, table.shape[0])
+    label = class_numbers(y, table.shape[0])
     check_absences(absences)
     check_k(k, table.shape[0])
     most = table.shape[1] if max_features is None else max_features
-    known = labelled_rows(labelled, positive)
+    known = labelled_rows(labelled, label)
     who = People.named(people, table.shape[0])
-    search = _AbsenceSearch(table, positive, k, absences, most, who, known)
+    search = _AbsenceSearch(table, label, k, absences, most, who, known)
     if utility in MODULAR:
-        search.in_turn(search.scores(MODULAR[utility]))
+        search.in_turn(search.scores(utility))
     elif utility == "distcnt":
         search.by_gain()
         if extend:
-            search.in_turn(search.scores(mutual_information), counted=False)
+            search.in_turn(search.scores("information"), counted=False)
     else:
         allowed = listed([*MODULAR, "distcnt"])
         raise InputError(f"with absences the utility is one of {allowed}, got {utility!r}")
@@ -298,7 +338,7 @@ class _AbsenceSearch:
     def __init__(
         self,
         table: sparse.csc_array,
-        positive: NDArray[np.bool_],
+        label: NDArray[np.intp],
         k: int,
         absences: int,
         most: int,
@@ -306,8 +346,9 @@ class _AbsenceSearch:
         known: NDArray[np.bool_] | None = None,
     ) -> None:
         self.table, self.people = table, people
-        self.known = np.ones(len(positive), bool) if known is None else known
-        self.label = positive[self.known]
+        self.known = np.ones(len(label), bool) if known is None else known
+        self.label = label[self.known]
+        self.classes = np.bincount(self.label, minlength=int(label.max()) + 1)
         self.k, self.absences, self.most = k, absences, most
         self.steps: list[Step] = []
         self.tried: set[int] = set()
@@ -321,10 +362,13 @@ class _AbsenceSearch:
         chosen = tuple(step.feature for step in self.steps)
         return Selection(chosen, last.anonymity, last.utility, steps=tuple(self.steps))
 
-    def scores(self, score: Callable[..., NDArray[Any]]) -> NDArray[Any]:
+    def scores(self, utility: str) -> NDArray[Any]:
         """A score for each column, from how many rows of each class have it."""
-        support, ones = class_counts(self.table[np.flatnonzero(self.known)], self.label)
-        return score(support, ones, len(self.label), int(self.label.sum()))
+        seen = self.table[np.flatnonzero(self.known)]
+        if len(self.classes) > 2:
+            return SCORES[utility](ones_by_class(seen, self.label), self.classes)
+        support, ones = class_counts(seen, self.label == 1)
+        return MODULAR[utility](support, ones, len(self.label), int(self.classes[1]))
 
     def in_turn(self, scores: NDArray[Any], *, counted: bool = True) -> None:
         """Offer columns by descending score; it is their gain, where it counts."""
@@ -371,9 +415,9 @@ class _AbsenceSearch:
 
     def _parted(self, column: int) -> float:
         """The share of pairs of opposite classes that this column would newly tell apart."""
-        groups = int(self.alike.max()) + 1
-        parts = (2 * self.alike + self._has(column))[self.known] * 2 + self.label
-        counts = np.bincount(parts, minlength=4 * groups).reshape(groups, 2, 2)
-        pairs = counts[:, 0, 0] * counts[:, 1, 1] + counts[:, 0, 1] * counts[:, 1, 0]
-        positives = int(self.label.sum())
-        return float(pairs.sum() / (positives * (len(self.label) - positives)))
+        groups, several = int(self.alike.max()) + 1, len(self.classes)
+        parts = (2 * self.alike + self._has(column))[self.known] * several + self.label
+        counts = np.bincount(parts, minlength=2 * several * groups).reshape(groups, 2, several)
+        lack, have = counts[:, 0], counts[:, 1]
+        pairs = lack.sum(axis=1) * have.sum(axis=1) - (lack * have).sum(axis=1)
+        return float(pairs.sum() / unlike_pairs(self.classes))

@@ -226,17 +226,17 @@ def check_privacy(privacy: Any) -> None:
         raise InputError(f"privacy must be 'containment' or 'equality', got {privacy!r}")
 
 
-def labelled_rows(labelled: Any, positive: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
+def labelled_rows(labelled: Any, label: NDArray[Any]) -> NDArray[np.bool_] | None:
     """Which rows have a label that may be used, checked; `None`: all."""
     if labelled is None:
         return None
     known = np.asarray(labelled)
-    if known.dtype != np.bool_ or known.shape != positive.shape:
+    if known.dtype != np.bool_ or known.shape != label.shape:
         raise InputError(
-            f"labelled must have one boolean for each of the {len(positive)} rows, got "
+            f"labelled must have one boolean for each of the {len(label)} rows, got "
             f"{known.dtype} of shape {known.shape}"
         )
-    if len(np.unique(positive[known])) < 2:
+    if len(np.unique(label[known])) < 2:
         raise InputError("two classes are needed among the labelled rows")
     return known
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any, Literal, Self
 
@@ -12,16 +11,14 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from tamis.binary.matrix import Binary, sparse_columns, two_classes, zero_one
+from tamis.binary.matrix import Binary, class_numbers, sparse_columns, two_classes, zero_one
 from tamis.charts import Picture
 from tamis.errors import CannotMeet, InputError, listed
 from tamis.people import People
 from tamis.select.containment.greedy import (
-    SEVERAL,
     Model,
     OnViolation,
     SetUtility,
-    SeveralClassesSearch,
     greedy,
 )
 from tamis.select.containment.selection import Privacy, Selection, check_k, labelled_rows, selected
@@ -96,7 +93,7 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     unit_ : {"people", "rows"}
         What the anonymity counts.
     classes_ : array
-        The two labels; the second one counts as true.
+        The labels; of two the second one counts as true.
 
     See Also
     --------
@@ -160,7 +157,9 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         ----------
         X : 0/1 array, CSR or CSC array, or frame
         y : labels of classes
-            Two; or more with ``search="greedy"`` and the utility `information` or `ratio`.
+            Two or more; what each utility is with more than two, `tamis.select.containment.several`
+            says. Of several classes, `maximal`, `improve` and `exact` under containment go by
+            `hamdist` (`maximal` by `cm` and `size`, too), not by `distcnt`.
         people : array, optional
             The person each row belongs to, by name or number, if a person may have several: k and
             every anonymity then count people. The search counts rows and is asked for more
@@ -180,15 +179,11 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         table, y = self._read(X, y, names)
         check_k(self.k, table.shape[0])
         who = People.named(people, table.shape[0])
-        several = len(self.classes_) > 2
-        if several:
-            search = self._search_of_several(table, y, labelled)
-        else:
-            positive = two_classes(y)
-            known = labelled_rows(labelled, positive)
-            search = partial(self._search, table, positive, who, known)
-        if self.absences and not several:
-            found = self._with_absences(table, positive, who, known)
+        label = two_classes(y) if len(self.classes_) < 3 else class_numbers(y)
+        known = labelled_rows(labelled, label)
+        search = partial(self._search, table, label, who, known)
+        if self.absences:
+            found = self._with_absences(table, label, who, known)
         elif who.each_row:
             found = search(self.k)
         else:
@@ -219,33 +214,6 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             two_classes(labels)
         return zero_one(X, names), labels
 
-    def _search_of_several(
-        self, table: Binary, y: Any, labelled: Any
-    ) -> Callable[[int], Selection]:
-        """Greedy by what columns tell of more than two classes."""
-        if self.utility not in SEVERAL or self.search != "greedy":
-            raise InputError(
-                f"a target of {len(self.classes_)} classes needs search='greedy' and the utility "
-                f"{listed(SEVERAL)}, got {self.search!r} and {self.utility!r}; or predict one "
-                "class against the rest (y == label)"
-            )
-        odd = {
-            "privacy": self.privacy != "containment",
-            "on_violation": self.on_violation != "skip",
-            "max_features": self.max_features is not None,
-            "min_gain": self.min_gain != 0,
-            "absences": self.absences != 0,
-            "preset": self.preset is not None,
-        }
-        if wrong := [name for name, is_odd in odd.items() if is_odd]:
-            raise InputError(
-                f"a target of {len(self.classes_)} classes needs the default {listed(wrong)}; "
-                "leave it out"
-            )
-        known = None if labelled is None else np.asarray(labelled, dtype=bool)
-        several, utility = SeveralClassesSearch(table, y, labelled=known), str(self.utility)
-        return lambda k: several.of(k, utility)
-
     def _check_preset(self) -> None:
         if self.preset not in (None, "paper"):
             raise InputError(f'preset must be "paper" or None, got {self.preset!r}')
@@ -261,7 +229,7 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _search(
         self,
         table: Binary,
-        positive: NDArray[np.bool_],
+        label: NDArray[Any],
         people: People,
         known: NDArray[np.bool_] | None,
         k: int,
@@ -271,7 +239,7 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         if self.search == "greedy":
             return greedy(
                 table,
-                positive,
+                label,
                 k,
                 utility=self.utility,
                 privacy=self.privacy,
@@ -290,24 +258,24 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         if self.search == "maximal":
             from tamis.select.containment.itemsets import maximal
 
-            return maximal(table, positive, k, largest=self.largest, extend=extend, **choices)
+            return maximal(table, label, k, largest=self.largest, extend=extend, **choices)
         choices["time_limit"] = self.time_limit
         if self.privacy == "equality":
             from tamis.select.containment.exact_equal import exact_equal
 
-            return exact_equal(table, positive, k, **choices)
+            return exact_equal(table, label, k, **choices)
         if self.search == "exact":
             from tamis.select.containment.exact import exact
 
-            return exact(table, positive, k, **choices)
+            return exact(table, label, k, **choices)
         from tamis.select.containment.improve import improve
 
-        return improve(table, positive, k, random_state=self.random_state, **choices)
+        return improve(table, label, k, random_state=self.random_state, **choices)
 
     def _with_absences(
         self,
         table: Binary,
-        positive: NDArray[np.bool_],
+        label: NDArray[Any],
         people: People,
         known: NDArray[np.bool_] | None,
     ) -> Selection:
@@ -325,7 +293,7 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             )
         return greedy_with_absences(
             table,
-            positive,
+            label,
             self.k,
             self.absences,
             utility=self.utility,

@@ -1,0 +1,195 @@
+"""What columns of 0 and 1 tell of a label with more than two classes.
+
+The paper counts pairs of rows of opposite classes and rows of the majority class: with more classes
+these are pairs of rows of different classes and, as before, the rows of the largest class. The
+difference of shares is the mean over all pairs of classes, information has its usual definition,
+and a model is asked for each class against the rest. With two classes each is what it always was.
+"""
+
+from __future__ import annotations
+
+from heapq import heapify, heappop, heapreplace
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.special import rel_entr
+
+from tamis.arrays import Floats, Ints
+from tamis.binary.matrix import Binary, sparse_columns
+from tamis.select.containment.selection import Step, StopRule
+from tamis.select.containment.source import Projection
+
+
+def ones_by_class(table: Binary, label: Ints, known: NDArray[np.bool_] | None = None) -> Ints:
+    """The ones of each column in each class, among the known rows: classes by columns."""
+    rows = np.arange(len(label)) if known is None else np.flatnonzero(known)
+    members = sparse.csr_array(
+        (np.ones(len(rows), np.int64), (label[rows], rows)),
+        shape=(int(label.max()) + 1, table.shape[0]),
+    )
+    counts = members @ table
+    return np.asarray(counts if isinstance(counts, np.ndarray) else counts.toarray(), np.int64)
+
+
+def unlike_pairs(classes: Ints) -> int:
+    """How many pairs of rows are of different classes, of which there are so many rows each."""
+    rows = int(classes.sum())
+    return (rows * rows - int((classes * classes).sum())) // 2
+
+
+def parted_pairs(ones: Ints, classes: Ints) -> Ints:
+    """How many pairs of rows of different classes differ in each column.
+
+    >>> parted_pairs(np.array([[2], [0], [1]]), np.array([2, 2, 2])).tolist()
+    [8]
+    """
+    have, lack = ones.sum(axis=0), classes.sum() - ones.sum(axis=0)
+    alike = (ones * (classes[:, None] - ones)).sum(axis=0)
+    return np.asarray(have * lack - alike)
+
+
+def information(ones: Ints, classes: Ints) -> Floats:
+    """The mutual information of each column with the label, in nats."""
+    rows, support = int(classes.sum()), ones.sum(axis=0)
+    total = np.zeros(len(support))
+    for cell, of_column in ((ones, support), (classes[:, None] - ones, rows - support)):
+        expected = of_column * (classes[:, None] / rows)
+        total += rel_entr(cell, expected).sum(axis=0) / rows
+    # Rounded, so that columns of equal worth tie instead of differing in the last bit.
+    return np.maximum(np.round(total, 12), 0.0)
+
+
+def _ratio(ones: Ints, classes: Ints) -> Floats:
+    from tamis.select.containment.greedy import ratio_to_entropy
+
+    return ratio_to_entropy(information(ones, classes), ones.sum(axis=0), int(classes.sum()))
+
+
+def _hamming(ones: Ints, classes: Ints) -> Floats:
+    return parted_pairs(ones, classes) / unlike_pairs(classes)
+
+
+def _difference(ones: Ints, classes: Ints) -> Floats:
+    """How far apart the shares of ones of two classes are, on average over all pairs of classes."""
+    there = classes > 0
+    shares = ones[there] / classes[there][:, None]
+    apart = [np.abs(one - other) for one, other in combinations(shares, 2)]
+    return np.asarray(np.round(np.mean(apart, axis=0), 12))
+
+
+SCORES = {
+    "hamdist": _hamming,
+    "difference": _difference,
+    "information": information,
+    "ratio": _ratio,
+}
+"""The utilities that are sums over the columns, from the ones of each class."""
+
+
+class ClassGroups:
+    """Rows that are equal in the columns so far, by class."""
+
+    def __init__(self, table: Binary, label: Ints, known: NDArray[np.bool_]) -> None:
+        self._table = sparse_columns(sparse_columns(table)[np.flatnonzero(known)])
+        self._label = label[known]
+        self._classes = int(label.max()) + 1
+        self._group = np.zeros(len(self._label), np.int64)
+        self.counts = np.bincount(self._label, minlength=self._classes)[None, :]
+
+    @property
+    def in_majority(self) -> int:
+        """How many rows are of the largest class of their group."""
+        return int(self.counts.max(axis=1).sum())
+
+    def gains(self, column: int) -> tuple[int, int]:
+        """More rows in the largest class of their group, and pairs newly told apart."""
+        rows = self._rows(column)
+        groups, place = np.unique(self._group[rows], return_inverse=True)
+        parts = place * self._classes + self._label[rows]
+        have = np.bincount(parts, minlength=len(groups) * self._classes)
+        have = have.reshape(len(groups), self._classes)
+        whole = self.counts[groups]
+        lack = whole - have
+        pairs = have.sum(axis=1) * lack.sum(axis=1) - (have * lack).sum(axis=1)
+        more = have.max(axis=1) + lack.max(axis=1) - whole.max(axis=1)
+        return int(more.sum()), int(pairs.sum())
+
+    def split(self, column: int) -> None:
+        """Tell rows that have the column from those that lack it."""
+        self._group[self._rows(column)] += len(self.counts)
+        self._group = np.unique(self._group, return_inverse=True)[1]
+        parts = self._group * self._classes + self._label
+        size = (int(self._group.max()) + 1) * self._classes
+        self.counts = np.bincount(parts, minlength=size).reshape(-1, self._classes)
+
+    def _rows(self, column: int) -> NDArray[np.int32]:
+        indptr = self._table.indptr
+        rows: NDArray[np.int32] = self._table.indices[indptr[column] : indptr[column + 1]]
+        return rows
+
+
+def pick_pairs(
+    groups: ClassGroups, fits: Projection, candidates: Ints, unit: int, rule: StopRule
+) -> tuple[list[Step], bool]:
+    """Choose the column that tells most pairs apart, again and again; whether all were looked at.
+
+    A gain never grows, so a column is counted again only when it comes first.
+    """
+    queue = [(-groups.gains(c)[1], c) for c in candidates.tolist()]
+    heapify(queue)
+    steps: list[Step] = []
+    while queue and len(steps) < rule.most:
+        promised, column = queue[0]
+        gain = groups.gains(column)[1]
+        if gain < -promised:
+            heapreplace(queue, (-gain, column))
+            continue
+        if gain / unit <= rule.least_gain:
+            break
+        heappop(queue)
+        if not _take(groups, fits, column, gain / unit, steps) and rule.stop:
+            return steps, False
+    return steps, True
+
+
+def pick_majority(
+    groups: ClassGroups, fits: Projection, candidates: Ints, unit: int, rule: StopRule
+) -> tuple[list[Step], bool]:
+    """Choose by rows in the largest class, then by pairs: gains may grow, so all are counted."""
+    left, steps = candidates.tolist(), list[Step]()
+    base = groups.in_majority / unit
+    while left and len(steps) < rule.most:
+        if not rule.stop:
+            left = [c for c in left if fits.fits(c)]
+        gains = {c: groups.gains(c) for c in left}
+        worth = {
+            c: found
+            for c, found in gains.items()
+            if (found[1] > 0 if rule.least_gain == 0 else found[0] / unit > rule.least_gain)
+        }
+        if not worth:
+            break
+        best = max(worth, key=lambda c: (*worth[c], -c))
+        left.remove(best)
+        if not _take(groups, fits, best, worth[best][0] / unit, steps, base):
+            return steps, False
+    return steps, True
+
+
+def _take(
+    groups: ClassGroups,
+    fits: Projection,
+    column: int,
+    gain: float,
+    steps: list[Step],
+    base: float = 0.0,
+) -> bool:
+    """Add the column where it fits."""
+    if not fits.offer(column):
+        return False
+    groups.split(column)
+    before = steps[-1].utility if steps else base
+    steps.append(Step(column, gain, before + gain, fits.anonymity))
+    return True
