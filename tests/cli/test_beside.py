@@ -193,6 +193,19 @@ def test_one_person_who_joins_with_six_rows_is_refused(run, tmp_path):
     assert "1 person came since an earlier release" in said
 
 
+def test_columns_that_are_gone_are_named_where_they_told_the_rows_of_a_person_apart(run, tmp_path):
+    again = [f"person {i},75000,job {i % 4},{'abc'[i % 3]},{'ny'[i % 2]}" for i in range(240)]
+    table = people(tmp_path / "t.csv", range(240), more=again)
+    one, two = tmp_path / "one", tmp_path / "two"
+    code, _, err = run("release", table, *NAMED, "--drop", "zip", "--out", one)
+    assert code == 0, err
+    code, _, err = run("release", table, *NAMED, "--drop", "job", "--beside", one, "--out", two)
+    assert code == 1
+    assert "made from a table with column 'job', which this one lacks" in " ".join(err.split())
+    assert "came since" not in err
+    assert not two.exists()
+
+
 def test_an_earlier_release_of_some_and_a_new_one_of_all(run, tmp_path):
     then = people(tmp_path / "then.csv", range(48))
     now = people(tmp_path / "now.csv", range(400))

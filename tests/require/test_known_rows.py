@@ -128,6 +128,7 @@ def test_a_release_keeps_states_and_recounts_it(tmp_path: Path) -> None:
     settings = Settings(k=3, known_rows=2, methods={"coarsen": {}})
     out = publish(consider(table, settings), tmp_path / "out")
     (stated,) = read_json(out / NAME)["diversity"]
+    assert any("who knows 2 rows of a person" in s for s in read_json(out / NAME)["not_promised"])
     assert stated["claim"] == (
         "Whoever knows what an attacker may know of up to 2 rows of a person is left with at least "
         "3 people who have such rows."

@@ -29,7 +29,7 @@ import polars as pl
 
 from tamis.arrays import Ints
 from tamis.attack.matching import ABSENT, FileRows, Units, match_units
-from tamis.attack.row_names import RowNames
+from tamis.attack.row_names import CONTENT, RowNames
 from tamis.attack.run import holds_zero_one
 from tamis.attack.sources import (
     altered_by,
@@ -39,7 +39,7 @@ from tamis.attack.sources import (
     stated_forms,
 )
 from tamis.coding import Coded, dense, joined
-from tamis.errors import CannotMeet, InputError, listed, plural
+from tamis.errors import CannotMeet, InputError, listed, listed_as, plural
 from tamis.people import People
 from tamis.release import AlteredRelease, Release
 from tamis.require.k import ContainmentAnonymity
@@ -184,7 +184,17 @@ class EarlierReleases:
             reached, who = self._fewest(pl.DataFrame(height=self.table.rows), {CONTAINMENT})
             if reached < k:
                 few = f"{reached} {self.table.unit if reached > 1 else ONE[self.table.unit]}"
+                if lacking := self._lacking:
+                    raise CannotMeet(UNTOLD.format(k=k, few=few, columns=lacking))
                 raise CannotMeet(REFUSALS[who].format(k=k, few=few))
+
+    @property
+    def _lacking(self) -> str:
+        """The columns that told people's rows apart then and are gone; empty if all is certain."""
+        named = [each.names for each in self.files if each.names is not None]
+        then = {column for names in named for column in names.columns[CONTENT]}
+        gone = sorted(then.difference(self.table.frame.columns))
+        return "" if self.units.certain or not gone else listed_as("column", gone)
 
     def anonymity_beside(self, release: Release) -> int | None:
         """The fewest people alike to an attacker who has a new release and all earlier ones.
@@ -316,6 +326,13 @@ REFUSALS: dict[Who, str] = {
     "or name with --earlier only what was handed on",
 }
 """Why nothing can be released, by who is like too few others."""
+UNTOLD = (
+    "which row of a person is which row of an earlier release cannot be told: that was made from a "
+    "table with {columns}, which this one lacks. Counted in the most cautious way, {few} may have "
+    "nobody else like them, and k = {k} is asked for; drop the same columns as then, and say with "
+    "--quasi what may be known, or name with --identifier what tells rows apart"
+)
+"""Why nothing can be released where rows of one person cannot be matched."""
 
 
 def _views(seen: pl.DataFrame) -> Ints:

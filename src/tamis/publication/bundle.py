@@ -61,7 +61,7 @@ from tamis.statistical_file import texts_of
 from tamis.table import ColumnText, Dictionary, Table
 from tamis.table_file import FEATURE, ROW, classes_of, read_release, write_release
 from tamis.verification.checks import measure
-from tamis.verification.claims import not_promised, not_promised_of_drawn
+from tamis.verification.claims import not_promised, not_promised_of_drawn, rows_known
 from tamis.verification.descriptions import describe
 from tamis.verification.layout import (
     DOSSIER,
@@ -476,6 +476,7 @@ def _not_promised(
         sensitive_released=outcome.table.target in outcome.table.secrets,
         caveat=RECORDED[release.recipe.method].caveat,
         several=written.several,
+        covered_rows=rows_known(written.promises, written.risks),
         suppressed=written.left_out is not None,
         diverse=outcome.table.target in outcome.required.by_secret,
         linked=settings.link is not None,

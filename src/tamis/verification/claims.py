@@ -94,6 +94,7 @@ def not_promised(
     sensitive_released: bool,
     caveat: str = "",
     several: bool = False,
+    covered_rows: int = 1,
     suppressed: bool = False,
     diverse: bool = False,
     linked: bool = False,
@@ -112,6 +113,8 @@ def not_promised(
         What recipients must be told of cells that were changed on purpose.
     several : bool
         Whether a person may have several rows.
+    covered_rows : int
+        How many rows of a person attackers may know; see `rows_known`.
     suppressed, diverse : bool
         Whether some were left out, and whether groups that are too alike in the sensitive column
         were, too.
@@ -134,9 +137,11 @@ def not_promised(
             "who knows all these values of a person finds the row."
         )
     if several and names:
+        one = covered_rows == 1
         found.append(
-            "Anonymity covers an attacker who knows one row of a person; one who knows several "
-            "rows may find the person by their combination."
+            f"Anonymity covers an attacker who knows {'one row' if one else f'{covered_rows} rows'}"
+            f" of a person; one who knows {'several' if one else 'more'} rows may find the person "
+            "by their combination."
         )
     if linked:
         found.append(
@@ -169,6 +174,18 @@ def not_promised(
     return found
 
 
+def rows_known(promises: Iterable[Mapping[str, Any]], stated: Iterable[Mapping[str, Any]]) -> int:
+    """How many rows of a person any attacker may know by what is promised and stated of groups.
+
+    >>> rows_known([{"key": "k_anonymity"}], [{"key": "known_rows", "rows": 2}])
+    2
+    >>> rows_known([{"attacker": "a"}, {"attacker": "b"}], [{"key": "known_rows", "rows": 2}])
+    1
+    """
+    rows = {entry.get("attacker"): entry["rows"] for entry in stated if "rows" in entry}
+    return min((rows.get(entry.get("attacker"), 1) for entry in promises), default=1)
+
+
 _COMPARED = re.compile(r"Which of ([1-9][0-9]{0,5}) synthetic tables")
 
 
@@ -195,6 +212,7 @@ def possible_not_promised(content: Mapping[str, Any]) -> Iterator[list[str]]:
             sensitive_released=sensitive_released,
             caveat=RECORDED[content["method"]["name"]].caveat,
             several=any(entry["recount"] == "private" for entry in entries),
+            covered_rows=rows_known(entries, content.get("diversity", ())),
             suppressed="suppressed" in content,
             diverse=about_target,
             linked=link_column(content) is not None,
