@@ -410,6 +410,8 @@ def _problem(
         beside=None if handed is None else handed.classes,
         suppression=evaluator.suppression,
         absences=settings.absences,
+        most_columns=settings.max_features,
+        most_pbi=settings.max_pbi,
         only_containment=list(settings.proposing) == [CONTAINMENT.name],
         codes=evaluator.codes,
     )

@@ -67,6 +67,17 @@ def test_breach_offers_releases_that_keep_k(found: Proposals, table: Table):
     assert any(not columns or k_anonymity(table.frame, columns) >= 5 for columns in known)
 
 
+def test_breach_offers_what_a_limit_on_columns_and_breach_asks_for(table: Table):
+    """Of all sets that the search tried, the best of those that meet both."""
+    settings = {"breach": {"most": 1}}
+    asked = problem(table)
+    few = replace(asked, most_columns=2, most_pbi=0.0)
+    plain, limited = (propose(each, methods(settings)).releases for each in (asked, few))
+    assert all(release.size > 2 for release in plain)
+    assert any(release.size <= 2 for release in limited)
+    assert {r.features for r in plain} <= {r.features for r in limited}
+
+
 def test_held_out_rows_change_no_proposal(table: Table, found: Proposals):
     """The labels of held-out rows are turned around; the same releases must come out."""
     split = problem(table).split

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -63,6 +64,19 @@ def test_on_a_narrow_table_the_best_of_all_sets_is_among_the_proposals(small):
         best = every[chosen(bits.measured(every), [len(c) for c in every], caution=caution)]
         names = {asked.yardstick.features[c] for c in best}
         assert names in [set(features) for features in found]
+
+
+def test_the_best_of_no_more_columns_than_asked_for_is_among_the_proposals(small):
+    asked = replace(problem(small), most_columns=1)
+    assert asked.yardstick is not None
+    bits, keeps = asked.yardstick.searching, keeps_k(asked)
+    single = [(c,) for c in range(4) if keeps((c,))]
+    found = [release.features for release in KeptToldFront(most=1).propose(asked)]
+    for caution in (0.0, 1.0, 4.0):
+        best = single[chosen(bits.measured(single), [1] * len(single), caution=caution)]
+        assert (asked.yardstick.features[best[0]],) in found
+    none = replace(asked, most_columns=0)
+    assert KeptToldFront().propose(none)
 
 
 def test_all_that_attackers_cannot_know_is_proposed_alone_and_filled_up():

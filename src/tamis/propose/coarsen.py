@@ -118,7 +118,8 @@ class Coarsen(Method):
             most=problem.most_suppressed,
             codes=problem.coded,
         )
-        found, finalists = with_fewer_digits(found, _finalists(found, self.most))
+        finalists = _finalists(found, self.most, problem.most_columns)
+        found, finalists = with_fewer_digits(found, finalists)
         proposed = (
             self._release(problem, found, number, ladders, levels, digits) for number in finalists
         )
@@ -260,8 +261,11 @@ def _levels(ladders: Mapping[str, Ladder], frame: pl.DataFrame) -> dict[str, lis
     }
 
 
-def _finalists(found: CoarserSets, most: int) -> list[int]:
-    """The sets that are best for some weights, or on the front; no column need be coarser."""
+def _finalists(found: CoarserSets, most: int, columns: int | None) -> list[int]:
+    """The sets that are best for some weights, or on the front; no column need be coarser.
+
+    Where no more columns than a number are asked for, also the best of so few.
+    """
     if not found.sets:
         return []
     measured = found.measured
@@ -271,7 +275,9 @@ def _finalists(found: CoarserSets, most: int) -> list[int]:
     }
     place = {columns: i for i, columns in enumerate(found.sets)}
     best = [found.chosen(caution) for caution in CAUTIONS]
-    best += [place[columns] for columns in thinned(scores, most)]
+    best += [place[each] for each in thinned(scores, most)]
+    few = np.array([columns is not None and size <= columns for size in found.sizes])
+    best += [found.chosen(caution, few) for caution in CAUTIONS if few.any()]
     return list(dict.fromkeys(best))
 
 
@@ -311,9 +317,9 @@ class CoarserSets:
             for columns in self.sets
         ]
 
-    def chosen(self, caution: float) -> int:
-        """The number of the set to release."""
-        return chosen(self.measured, self.sizes, caution=caution, merges=self.merges)
+    def chosen(self, caution: float, allowed: NDArray[np.bool_] | None = None) -> int:
+        """The number of the set to release, of those that are allowed."""
+        return chosen(self.measured, self.sizes, allowed, caution=caution, merges=self.merges)
 
     def rungs(self, number: int) -> list[Rung]:
         """The form of each column of a set, in the order of the table."""

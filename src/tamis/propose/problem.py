@@ -63,6 +63,10 @@ class Problem:
     """How many things that a person lacks attackers may know, in 0/1 columns."""
     only_containment: bool = False
     """Whether the holder asked for releases by containment and for no others."""
+    most_columns: int | None = None
+    """The most columns that the holder asked for: the best of so few are proposed, too."""
+    most_pbi: float | None = None
+    """The largest breach increase that the holder asked for, likewise."""
     codes: CodedFrame | None = None
     """The columns of the table as codes, where somebody has them; `None`: they are made here."""
     fronts: dict[int | None, Any] = field(default_factory=dict, repr=False)

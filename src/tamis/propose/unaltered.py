@@ -27,6 +27,7 @@ from tamis.table import Table
 
 if TYPE_CHECKING:
     from tamis.select.breach import BreachSelector
+    from tamis.select.breach.candidate import Candidate
     from tamis.select.breach.search import Trials
 
 CAUTIONS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)
@@ -81,6 +82,8 @@ class KeptToldFront(Method):
             for columns, kept, told in zip(sets, measured.kept, measured.told)
         }
         best = [*preferred(measured, sets), *thinned(scores, self.most)]
+        if problem.most_columns is not None:
+            best += preferred(measured, sets, problem.most_columns)
         if unknown:
             best += [unknown, filled(bits, keeps, unknown)]
         recipe = Recipe(self.name, {"search": "all sets" if front.whole else "beam"})
@@ -118,10 +121,12 @@ def in_order(table: Table, names: Collection[str]) -> list[str]:
     return [name for name in table.features if name in names]
 
 
-def preferred(measured: KeptTold, sets: list[Columns]) -> list[Columns]:
-    """The best set for some weights of told against kept."""
+def preferred(measured: KeptTold, sets: list[Columns], most: int | None = None) -> list[Columns]:
+    """The best set for some weights of told against kept; `most`: of so many columns at most."""
     sizes = [len(columns) for columns in sets]
-    return [sets[chosen(measured, sizes, caution=caution)] for caution in CAUTIONS]
+    allowed = np.array([most is None or size <= most for size in sizes])
+    cautions = CAUTIONS if allowed.any() else ()
+    return [sets[chosen(measured, sizes, allowed, caution=caution)] for caution in cautions]
 
 
 def unknowable(problem: Problem) -> Columns:
@@ -212,7 +217,9 @@ class Breach(Method):
     def propose(self, problem: Problem) -> list[Release]:
         problem = _narrowed(problem)
         found, trials = self._searched(problem)
-        ordered = [c.features for c in found.order_ if c is not found.baseline_][: self.most]
+        order = [c for c in found.order_ if c is not found.baseline_]
+        asked = [c for c in order if _is_asked_for(problem, c)]
+        ordered = [c.features for c in (*order[: self.most], *asked[: self.most])]
         worth = self._worth(problem, trials)
         every = (problem.table.features, *ordered)
         trimmed = [kept_to(problem, features, worth) for features in every]
@@ -274,6 +281,14 @@ class Breach(Method):
                 _groups(problem),
             )
         return selector, trials
+
+
+def _is_asked_for(problem: Problem, found: Candidate) -> bool:
+    """Whether a set meets the limits on columns and on the breach increase, if there are any."""
+    columns, pbi = problem.most_columns, problem.most_pbi
+    if columns is None and pbi is None:
+        return False
+    return (columns is None or found.size <= columns) and (pbi is None or found.pbi <= pbi)
 
 
 def _narrowed(problem: Problem) -> Problem:
