@@ -61,12 +61,16 @@ RELEASES: dict[str, dict[str, Any]] = {
     "absences": {"methods": {"containment": BY_CONTAINMENT}, "absences": 1},
     "population": {"max_population_risk": 0.5, "sampling": 0.1},
     "presence": {"delta_presence": (0.0, 0.95)},
+    "known_rows": {"known_rows": 2, "k": 3},
+    "attackers": {"threats": ("neighbour: knows {known}; k=6; l=2", "clerk: knows {known}; t=.4")},
+    "dates": {"methods": {name: {} for name in ("shift", "front", "coarsen")}, "secret": SECRET},
     "altered": {
         "methods": {name: {} for name in ("microaggregate", "suppress", "swap", "pram")},
         "secret": SECRET,
     },
 }
-"""What each release asks for. The first is made in every format, the others as csv."""
+"""What each release asks for. The first is made in every format, the others as csv. What attackers
+know stands for two columns of the table."""
 QUICK = ["--methods", "containment", "--attackers", "nb"]
 Format = Literal["csv", "parquet"]
 FORMATS: tuple[Format, ...] = ("csv", "parquet")
@@ -174,6 +178,9 @@ def commands_on_csv(sample: Sample) -> Iterator[tuple[str, list[str], bool]]:
     yield "curve", ["curve", "table.csv", *flags, "--levels", "0,0.2", "--draws", "2"], False
     yield "audit sampled", ["audit", "table.csv", *flags, "--sampling", "0.1"], False
     yield "attack", ["attack", "table.csv", "published/usual", *flags], False
+    judged = ["judge", "table.csv", "swap.csv", "exact.csv", "-o", "judged.html"]
+    yield "judge", [*judged, *flags], False
+    yield "front", [*release, "table.csv", "--choose", "front"], False
     yield "attack file", ["attack", "table.csv", "swap.csv", *flags, "--people", "100"], False
     beside = ["table.csv", "--beside", "published/usual", "--out", "released/beside"]
     yield "release beside", ["release", *flags, *beside], False
@@ -266,8 +273,10 @@ def publish(sample: Sample, kind: Format, name: str, asked: Mapping[str, Any]) -
     """A release of a set date in a folder below `published`; why, where there can be none."""
     roles: dict[str, Any] = {"target": sample.target, "sensitive": sample.sensitive}
     roles |= sample.options
-    settings = tamis.Settings(**{"format": kind, **asked})
+    known = ",".join(sample.columns_with_ladders)
+    named = {"threats": tuple(t.format(known=known) for t in asked.get("threats", ()))}
     try:
+        settings = tamis.Settings(**{"format": kind, **asked, **named})
         table = tamis.read_table(f"table.{kind}", **roles)
         register = None
         if settings.delta_presence is not None:
