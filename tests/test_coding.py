@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from tamis.coding import (
-    LARGEST,
+    CODE_LIMIT,
     NARROW,
     Coded,
     all_stand_for,
@@ -60,11 +60,11 @@ def test_codes_do_not_depend_on_other_columns():
 def test_joining_beyond_64_bits_keeps_rows_apart():
     rng = np.random.default_rng(0)
     columns = [Coded(rng.integers(0, 2, 200) * (NARROW - 1), NARROW) for _ in range(6)]
-    assert NARROW**6 > LARGEST
+    assert NARROW**6 > CODE_LIMIT
     keys = reduce(joined, columns)
     rows = np.stack([c.codes for c in columns], axis=1)
     assert len(counted(keys)[0]) == len(np.unique(rows, axis=0))
-    assert keys.radix <= LARGEST
+    assert keys.radix <= CODE_LIMIT
 
 
 @pytest.mark.parametrize("radix", [10, 10**9])

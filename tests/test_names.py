@@ -14,6 +14,12 @@ SHARED = {
 """Names that may be used twice, and why."""
 
 
+VAGUE = {"FEW", "LARGE", "LARGEST", "LONGEST", "MANY", "MOST", "SMALL", "SOME", "SURE"}
+"""Names of constants that do not say of what."""
+ALIASES = {"Bools", "Codes", "Floats", "Integers", "Ints", "Numbers"}
+"""Names of arrays, which one module gives; two stand for other widths in theirs."""
+
+
 def definitions() -> Iterator[tuple[str, str]]:
     """Name and file of every class, and of every function whose name is public."""
     for path, tree in trees().items():
@@ -39,3 +45,34 @@ def test_no_name_is_used_for_two_things():
 def test_names_that_may_be_shared_are():
     found = places()
     assert [name for name in SHARED if len(found.get(name, ())) < 2] == []
+
+
+def constants() -> Iterator[tuple[str, str]]:
+    """Name and file of everything that is assigned in a module."""
+    for path, tree in trees().items():
+        for node in tree.body:
+            targets = node.targets if isinstance(node, ast.Assign) else []
+            for name in ast.walk(ast.Tuple([*targets], ast.Store())):
+                if isinstance(name, ast.Name):
+                    yield name.id, path.relative_to(SOURCE).as_posix()
+
+
+def test_a_constant_says_of_what_it_is_the_most():
+    assert [(name, file) for name, file in constants() if name in VAGUE] == []
+
+
+def test_one_module_says_what_arrays_hold():
+    elsewhere = {(n, file) for n, file in constants() if n in ALIASES and file != "arrays.py"}
+    assert elsewhere == {("Floats", "rules/pack.py"), ("Codes", "learn/coded_table.py")}
+
+
+def test_progress_is_not_told():
+    """What is told leaks; who is told how far work has come is given a `progress`."""
+    parameters = {
+        (arg.arg, path.name)
+        for path, tree in trees().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.arguments)
+        for arg in (*node.posonlyargs, *node.args, *node.kwonlyargs)
+    }
+    assert [each for each in parameters if each[0] == "tell"] == []

@@ -24,7 +24,7 @@ from tamis.table import bare
 
 NARROW = 1 << 20
 """Whole numbers within a range of this width are coded by their distance from the smallest."""
-LARGEST = 1 << 62
+CODE_LIMIT = 1 << 62
 """No code reaches this, so that products of codes stay within 64 bits."""
 ROOMY = 4
 """Codes are counted in an array while it has at most this many cells for each row."""
@@ -86,7 +86,7 @@ def _present(column: pl.Series) -> tuple[pl.Series, int]:
     if whole.dtype.is_integer():
         least: Any = whole.min()
         most: Any = whole.max()
-        if least is not None and most - least < NARROW and max(-least, most) < LARGEST:
+        if least is not None and most - least < NARROW and max(-least, most) < CODE_LIMIT:
             return whole.cast(pl.Int64) - least, _width(most - least)
     ranks = column.rank("dense") - 1
     return ranks, _width(ranks.max())
@@ -107,7 +107,7 @@ def joined(left: Coded, right: Coded) -> Coded:
     >>> joined(Coded(np.array([0, 1, 1]), 2), Coded(np.array([4, 0, 4]), 5)).codes.tolist()
     [4, 5, 9]
     """
-    if left.radix * right.radix >= LARGEST:
+    if left.radix * right.radix >= CODE_LIMIT:
         left = dense(left)
     codes = np.multiply(left.codes, right.radix, dtype=np.int64)
     codes += right.codes

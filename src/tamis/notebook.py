@@ -10,7 +10,7 @@ from dataclasses import fields
 from html import escape
 from typing import Any
 
-LONGEST = 180
+LONGEST_LINE = 180
 """The most characters that a record says of itself."""
 MOST_LINES = 60
 
@@ -22,7 +22,7 @@ def in_short(record: object, *facts: str | None) -> str:
     '<int: a number, odd>'
     """
     words = ", ".join(fact for fact in facts if fact)
-    return f"<{type(record).__name__}: {_cut(words, LONGEST)}>"
+    return f"<{type(record).__name__}: {_cut(words, LONGEST_LINE)}>"
 
 
 def by_fields(record: Any) -> str:

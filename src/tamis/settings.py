@@ -14,7 +14,7 @@ from tamis.catalogue.formats import DESCRIPTIONS
 from tamis.catalogue.measures import CHOICES, MEASURES, MeasureRecord, of_rules
 from tamis.catalogue.methods import BY_DEFAULT, DP, METHODS
 from tamis.decide import Limit
-from tamis.dp.budget import ROUNDING, check_epsilon
+from tamis.dp.budget import BUDGET_ROUNDING, check_epsilon
 from tamis.errors import InputError, TamisWarning, listed
 from tamis.evaluate.retention import limited_measures, own_measures
 from tamis.evaluate.rule_measure import RuleMeasure
@@ -403,7 +403,7 @@ class Settings(
     def limits(self) -> tuple[Limit, ...]:
         """The hard limits besides k."""
         # What was spent is a sum of parts, each rounded.
-        slack = {"epsilon": 1 + ROUNDING}
+        slack = {"epsilon": 1 + BUDGET_ROUNDING}
         asked = {m: getattr(self, m.limited_by) for m in MEASURES.values() if m.limited_by}
         told = [
             each.max_told * self._least_weight

@@ -47,7 +47,7 @@ _NAMES = {
 """The names of columns that a program takes, and the same in words."""
 MOST_LABELS = 1_000
 """Texts of more distinct values are written as texts."""
-LONGEST = {"sav": 120, "dta": 2_000}
+LONGEST_LABEL = {"sav": 120, "dta": 2_000}
 """The most bytes of a label."""
 _LOCKED_SPSS = b"ENCRYPTEDSAV"
 _COMPOUND = bytes.fromhex("d0cf11e0a1b11ae1")
@@ -362,7 +362,7 @@ def _coded(
     `None` where there are too many, or too long ones.
     """
     order = sorted(texts.drop_nulls().unique().to_list())
-    if len(order) > MOST_LABELS or any(len(text.encode()) > LONGEST[kind] for text in order):
+    if len(order) > MOST_LABELS or any(len(text.encode()) > LONGEST_LABEL[kind] for text in order):
         return None
     codes: dict[str, Code] = {text: known[text] for text in order if text in known}
     new = [text for text in order if text not in known]

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from tamis.attack import inference as attack
-from tamis.attack.learners import GUESSING, LOOKUP, SMALL, Known, strongest_learner
+from tamis.attack.learners import GUESSING, LOOKUP, SMALL_BOOSTING, Known, strongest_learner
 from tamis.attack.scene import Scene
 from tamis.perturb.noise import UniformNoise
 from tamis.table import Roles, Table
@@ -16,7 +16,7 @@ from tamis.table import Roles, Table
 infer: Any = attack.infer
 hidden: Any = attack.hidden
 undo: Any = attack.undo
-QUICK = (LOOKUP, SMALL, "nb")
+QUICK = (LOOKUP, SMALL_BOOSTING, "nb")
 
 
 def people(rows, seed, *, told=True):

@@ -16,7 +16,7 @@ from tamis.analyse.kept_told import told_words
 from tamis.datasets import patients
 from tamis.evaluate.bits_scorer import BitsScorer
 from tamis.evaluate.evaluator import MOST_VALUES
-from tamis.evaluate.readings import SURE, guess_groups, looked_up
+from tamis.evaluate.readings import LUCK_ERRORS, guess_groups, looked_up
 from tamis.evaluate.scorecard import Row
 from tamis.flow import Outcome, Settings, consider
 from tamis.learn.holdout import HoldOut, column_labels
@@ -55,7 +55,7 @@ def test_no_learner_that_ran_reads_more_than_told(found: tuple[Outcome, Analysis
     for row in outcome.decision.shown:
         told = row.value("told") or 0.0
         for name, read in readings(outcome, row):
-            clear = read.mean() > SURE * read.std(ddof=1) / np.sqrt(len(read))
+            clear = read.mean() > LUCK_ERRORS * read.std(ddof=1) / np.sqrt(len(read))
             share = read.mean() / measured.secret_scale
             assert not clear or share <= told + ROUNDING, f"{name} of {row.release.name}"
     assert outcome.look is not None

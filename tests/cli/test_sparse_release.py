@@ -176,7 +176,7 @@ def test_several_classes(run, tmp_path):
 
 def test_many_columns_of_several_classes_are_released_long(run, tmp_path, monkeypatch):
     """Containment chooses more columns than are compared otherwise; they are written long."""
-    monkeypatch.setattr(bundle, "MANY", 25)
+    monkeypatch.setattr(bundle, "MOST_UNSTACKED", 25)
     rng = np.random.default_rng(2)
     label = np.repeat(np.arange(4), 120)
     word = label * 10 + rng.integers(0, 10, len(label))

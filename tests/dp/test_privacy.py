@@ -75,7 +75,7 @@ def test_opendp_itself_counts_the_same_cost(epsilon, sensitivity) -> None:
     dp = noise.opendp()
     space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
     cost = dp.m.make_laplace(*space, scale=sensitivity / epsilon).map(sensitivity)
-    assert cost == pytest.approx(epsilon, rel=budget_module.ROUNDING)
+    assert cost == pytest.approx(epsilon, rel=budget_module.BUDGET_ROUNDING)
 
 
 def test_the_check_catches_a_count_without_noise() -> None:

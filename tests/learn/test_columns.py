@@ -135,7 +135,7 @@ def test_ordinal_keeps_one_column_a_feature():
 
 
 def test_a_giant_one_hot_is_refused_and_names_the_column(monkeypatch):
-    monkeypatch.setattr(models, "LARGEST", 8 * 3 * 4)
+    monkeypatch.setattr(models, "MOST_ENCODED_BYTES", 8 * 3 * 4)
     with pytest.raises(InputError, match=r"'job' alone has 3 categories.*ordinal"):
         EncodedColumns([FLAG, JOB], ["flag", "job"], "onehot")
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from tamis import Roles, Table
-from tamis.coding import LARGEST, NARROW
+from tamis.coding import CODE_LIMIT, NARROW
 from tamis.errors import InputError
 from tamis.risk.anonymity import k_anonymity
 from tamis.risk.audit import column_effects, exposure
@@ -32,7 +32,7 @@ def sizes_by_polars(frame, columns):
 @pytest.mark.parametrize("columns", [3, 4, 7, 40])
 def test_sizes_where_codes_overflow(columns):
     frame = wide(columns)
-    assert (NARROW**columns >= LARGEST) == (columns > 3)
+    assert (NARROW**columns >= CODE_LIMIT) == (columns > 3)
     found = grouped(frame, frame.columns)
     sizes = sizes_by_polars(frame, frame.columns)
     assert sorted(found.sizes) == sorted(sizes)

@@ -79,6 +79,6 @@ def test_batches_of_any_size_cut_no_class(engine, monkeypatch, size, several):
         return sorted(tuple(c.select(k).rows()) for k, some in zip(kept, each) for c in some)
 
     few = classes()
-    monkeypatch.setattr("tamis.rows.counts.FEW", 0)
+    monkeypatch.setattr("tamis.rows.counts.MOST_COUNTED_VALUES", 0)
     assert classes() == few
     assert len(few) == 5

@@ -21,7 +21,7 @@ from tamis.errors import InputError
 from tamis.require.attacker import Attacker
 from tamis.serve.access import PostedForm
 from tamis.serve.app_state import AppState
-from tamis.serve.project import LONGEST, Project, arguments, flags, in_shell, toml
+from tamis.serve.project import LONGEST_FLAGS, Project, arguments, flags, in_shell, toml
 from tamis.serve.steps import ColumnsForm
 from tamis.serve.workspace import MARK, TEMPORARY, Workspace, opened_workspace, remove_leftovers
 
@@ -329,7 +329,7 @@ def test_a_shell_gives_the_command_back_word_for_word(given_options: dict[str, A
 
 
 def test_a_command_that_nobody_can_read_becomes_a_file():
-    assert flags({"quasi": [f"column {i}" for i in range(LONGEST // 8)]}) is None
+    assert flags({"quasi": [f"column {i}" for i in range(LONGEST_FLAGS // 8)]}) is None
     for odd in ("a,b", " a", "a\nb", ""):
         assert flags({"quasi": [odd, "c"]}) is None
         assert arguments({"quasi": [odd]}, "x.toml") == ["--config", "x.toml"]

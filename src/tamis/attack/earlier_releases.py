@@ -40,6 +40,7 @@ from tamis.attack.sources import (
 )
 from tamis.coding import Coded, dense, joined
 from tamis.errors import CannotMeet, InputError, listed, listed_as, plural
+from tamis.figures import ONE
 from tamis.people import People
 from tamis.release import AlteredRelease, Release
 from tamis.require.k import ContainmentAnonymity
@@ -47,7 +48,6 @@ from tamis.risk.containment import absence_anonymity, containment_anonymity
 from tamis.risk.grouping import Grouping, grouped
 from tamis.table import Roles, Table
 
-ONE = {"people": "person", "rows": "row"}
 CONTAINMENT = "containment_anonymity"
 
 

@@ -18,9 +18,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tamis.arrays import Codes, Floats
-from tamis.attack.learners import LEARNERS, SMALL, Known, strongest_learner
+from tamis.attack.learners import LEARNERS, SMALL_BOOSTING, Known, strongest_learner
 from tamis.attack.linkage import pattern_numbers
-from tamis.attack.scene import MOST, AttackScore, RowNumbers, Scene, scored
+from tamis.attack.scene import MOST_TRIED, AttackScore, RowNumbers, Scene, scored
 from tamis.catalogue.methods import shown_model
 from tamis.coding import nominal_text
 from tamis.evaluate.bits import gains, mean
@@ -326,7 +326,7 @@ def _surest(p: Floats, truth: Codes) -> list[dict[str, Any]]:
     return [asdict(each) for each in surest(p[:, rarest], truth == rarest)]
 
 
-QUICK_LEARNERS = ("nb", SMALL)
+QUICK_LEARNERS = ("nb", SMALL_BOOSTING)
 """Fewer than for a secret, since every column is asked about."""
 MOST_COLUMNS = 8
 """The most columns that are asked about."""
@@ -352,7 +352,7 @@ def reconstruction(scene: Scene) -> list[AttackScore]:
 
 
 def undo(
-    original: Table, alter: Alter, *, most: int = MOST, random_state: int = 0
+    original: Table, alter: Alter, *, most: int = MOST_TRIED, random_state: int = 0
 ) -> list[AttackScore]:
     """Attackers who know how values were altered, and want the true ones.
 

@@ -26,12 +26,12 @@ from tamis.learn.models import attackers
 LEARNT = 8_000
 """The most rows that a learner gets; to look up, an attacker has all."""
 LOOKUP = "look-up"
-SMALL = shown_model("small")
+SMALL_BOOSTING = shown_model("small")
 GUESSING = "guessing"
 """What is said without a release: an attacker whose learners know no better falls back on it."""
-LEARNERS = (LOOKUP, SMALL, *ATTACKERS)
+LEARNERS = (LOOKUP, SMALL_BOOSTING, *ATTACKERS)
 MANY_FITS = [name for name, model in MODELS.items() if model.few_classes_only]
-FEW = 10
+MOST_GROWN = 10
 """A learner that grows a tree for each class is left to columns of no more classes than this."""
 BLOCK = 64
 
@@ -89,7 +89,7 @@ class Known:
         learn, ask = places[: len(label)], places[len(label) :]
         y = np.concatenate([label, np.full(len(ask), label[0])])
         table = CodedTable.of(both, learn)
-        if name == SMALL:
+        if name == SMALL_BOOSTING:
             return Boosting().probabilities(table, y, learn, ask, classes=self.classes)
         model = next(iter(attackers([name], self.random_state).values()))
         found = fit_predict(model, _plain(table, both.columns), y, learn, ask)
@@ -127,7 +127,7 @@ def strongest_learner(
     `truth` is the true class of everybody asked about, `baseline` the probabilities without a
     release.
     """
-    few = len(np.unique(known.label)) <= FEW
+    few = len(np.unique(known.label)) <= MOST_GROWN
     fit = [name for name in names if few or name not in MANY_FITS]
     said = {GUESSING: baseline} | {name: known.by(name) for name in fit}
     bits = {

@@ -15,10 +15,10 @@ import numpy as np
 import polars as pl
 
 from tamis.attack.inference import Alter, infer, inference, reconstruction, undo
-from tamis.attack.learners import LOOKUP, SMALL
+from tamis.attack.learners import LOOKUP, SMALL_BOOSTING
 from tamis.attack.linkage import ERRORS, halves, linkage, linkage_by_things, pattern_numbers
 from tamis.attack.membership import membership
-from tamis.attack.scene import MOST, AttackScore, RowNumbers, Scene
+from tamis.attack.scene import MOST_TRIED, AttackScore, RowNumbers, Scene
 from tamis.attack.singling_out import singling_out
 from tamis.errors import InputError, Progress, listed, plural
 from tamis.learn.whole_people import of_all_rows, seen_whole
@@ -73,7 +73,7 @@ def attack_release(
     knowing: Mapping[str, Sequence[str]] | None = None,
     errors: Sequence[float] = ERRORS,
     alter: Alter | None = None,
-    most: int = MOST,
+    most: int = MOST_TRIED,
     random_state: int = 0,
     progress: Progress = lambda words, done=0, total=0: None,
 ) -> Attacks:
@@ -313,7 +313,7 @@ def _rows_without(scene: Scene, held: RowNumbers) -> RowNumbers:
     return np.sort(order[place >= gone[released[order]]])
 
 
-LEARNERS = (LOOKUP, SMALL, "nb")
+LEARNERS = (LOOKUP, SMALL_BOOSTING, "nb")
 """Those that take a twentieth of a second on some thousand rows."""
 MOST_CELLS = 4_000_000
 """Larger tables are left to `attack_release`, which may take its time."""
@@ -353,7 +353,7 @@ def quick_attack(
     original: Table,
     release: Release,
     *,
-    most: int = MOST,
+    most: int = MOST_TRIED,
     joined: bool = True,
     random_state: int = 0,
 ) -> QuickAttack | None:

@@ -26,7 +26,7 @@ from tamis.table import Table, bare
 Cells = NDArray[np.float64]
 RowNumbers = NDArray[np.intp]
 
-MOST = 1000
+MOST_TRIED = 1000
 """How many people each attacker is tried on, if there are as many."""
 
 
@@ -72,7 +72,7 @@ class Scene:
     without: Table | None = None
     known: tuple[str, ...] | None = None
     secret: str | None = None
-    most: int = MOST
+    most: int = MOST_TRIED
     random_state: int = 0
 
     def __post_init__(self) -> None:

@@ -113,9 +113,9 @@ def read_public(source: TableSource, public: Public, *, from_data: bool = False)
 
 
 def _useless(column: Any) -> bool:
-    from tamis.read import LARGEST
+    from tamis.read import LARGEST_NUMBER
 
-    huge = column.dtype.is_float() and (column.alias("").abs() > LARGEST).any()
+    huge = column.dtype.is_float() and (column.alias("").abs() > LARGEST_NUMBER).any()
     return bool(column.null_count() == column.len() or huge)
 
 

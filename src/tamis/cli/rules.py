@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from tamis.rules.ruleset import RuleSet
     from tamis.table import Table
 
-FEW = 0.5
+LEAST_MATCHED = 0.5
 """The share of rows below which a note says that given rules match few."""
 THIS = "this table"
 
@@ -227,7 +227,7 @@ def load_rules(path: str, target: str, format: str = "auto", labels: Sequence[st
 
 
 def _say_few(kept: Retention) -> None:
-    if kept.coverage_original < FEW:
+    if kept.coverage_original < LEAST_MATCHED:
         matched = round(kept.coverage_original * kept.rows_original)
         warnings.warn(
             f"the rules match {matched:,} of {plural(kept.rows_original, 'row')} "

@@ -15,7 +15,7 @@ import numpy as np
 
 from tamis.arrays import Bools, Floats, Integers
 from tamis.coarsen.ladder import Hierarchy
-from tamis.coding import LARGEST, ROOMY
+from tamis.coding import CODE_LIMIT, ROOMY
 from tamis.people import People, PeopleLike
 from tamis.require.base import Requirements
 from tamis.require.counts import ClassCounts, Distance, Spread, fewest_holders
@@ -211,9 +211,9 @@ def numbered_rows(
 def _chunks(columns: list[tuple[int, int]], rows: int) -> list[list[tuple[int, int]]]:
     """Consecutive columns whose codes fit one key together with a number of a row."""
     chunks: list[list[tuple[int, int]]] = []
-    radix = LARGEST
+    radix = CODE_LIMIT
     for column in columns:
-        if radix * column[1] >= LARGEST:
+        if radix * column[1] >= CODE_LIMIT:
             chunks, radix = [*chunks, []], max(rows, 1)
         chunks[-1].append(column)
         radix *= column[1]

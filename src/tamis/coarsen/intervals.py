@@ -21,7 +21,7 @@ import polars as pl
 from tamis.arrays import Floats
 from tamis.coding import as_floats
 from tamis.errors import InputError, plural
-from tamis.read import LARGEST
+from tamis.read import LARGEST_NUMBER
 from tamis.read.types import EXACT
 
 End = float | date | None
@@ -34,7 +34,7 @@ _OPEN = re.compile(r"(<|>=) (.+)")
 _BOTH = re.compile(r"(-?\d+)(?: to (under )?(-?\d+))?")
 _HALF = re.compile(r"(-?\d+) or (less|more)")
 _UNDER = re.compile(r"under (-?\d+)")
-LARGE = 10_000
+LARGE_NUMBER = 10_000
 """From here on, whole numbers are mostly amounts, and "under 55000" says more than "54999"."""
 
 
@@ -135,7 +135,7 @@ class Cuts(_Ranges):
         return len(self.cuts)
 
     def is_large(self, step: int) -> bool:
-        return any(abs(cut) >= LARGE for cut in self.cuts[step - 1])
+        return any(abs(cut) >= LARGE_NUMBER for cut in self.cuts[step - 1])
 
     def words(self, step: int) -> str:
         return f"intervals between cuts, {self.inclusion(step)}"
@@ -265,7 +265,7 @@ class Widths(_Ranges):
         return f"intervals of width {_number(self.widths[step - 1])}, {self.inclusion(step)}"
 
     def is_large(self, step: int) -> bool:
-        return self.widths[step - 1] >= LARGE / 10
+        return self.widths[step - 1] >= LARGE_NUMBER / 10
 
     def ends(self, at: Floats, step: int) -> tuple[Floats, Floats]:
         lower, upper = _around(at, _exact(self.widths[step - 1]))
@@ -476,9 +476,9 @@ def _place(point: Any) -> tuple[bool, float] | None:
             return None
     if isinstance(point, date) and not isinstance(point, datetime):
         return True, float(point.toordinal() - 1)
-    if isinstance(point, int | float) and not isinstance(point, bool) and abs(point) <= LARGEST:
-        return False, float(point)
-    return None
+    if isinstance(point, bool) or not isinstance(point, int | float):
+        return None
+    return (False, float(point)) if abs(point) <= LARGEST_NUMBER else None
 
 
 def on_axis(values: pl.Series, dated: bool | None) -> Floats:

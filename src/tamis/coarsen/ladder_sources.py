@@ -41,11 +41,11 @@ from tamis.read.text import file_at, read_bytes, read_utf8
 from tamis.read.types import EXACT
 from tamis.table import Table, bare, kind_of
 
-MOST = 20
+MOST_INTERVALS = 20
 """The most intervals of equal width at the finest level."""
 PARTS = 16
 """Intervals at the finest level where equal widths do not fit."""
-LARGEST = 1 / 2
+LARGEST_SHARE = 1 / 2
 """The largest share of the rows that one interval of equal width may hold."""
 TAILS: tuple[tuple[float, ...], ...] = ((0.02, 0.05, 0.1), (0.2,))
 """The shares of the rows that open intervals hold at least, as levels of each width rise."""
@@ -262,7 +262,7 @@ def _equal_widths(values: Values, k: int, people: People) -> Iterator[Widths]:
     """Intervals of a round width, finest first, that have k people each and are not lopsided."""
     if len(values) == 0 or (span := float(np.ptp(values))) == 0:
         return
-    for width in _round_from(span / MOST):
+    for width in _round_from(span / MOST_INTERVALS):
         if width > span / 3:
             return
         if len(np.unique(np.floor(values / width))) >= len(np.unique(values)):
@@ -322,7 +322,7 @@ def _ends(values: Values, width: float, k: int, people: People) -> tuple[float, 
     if round((starts[last] - starts[first]) / width) > last - first:
         return None  # some interval is empty
     part = np.clip(place, first, last)
-    if np.bincount(part).max() > LARGEST * len(values):
+    if np.bincount(part).max() > LARGEST_SHARE * len(values):
         return None
     if any(people.among(part == i) < k for i in range(first, last + 1)):
         return None

@@ -36,7 +36,7 @@ from tamis.table import bare
 
 OTHERS = "other"
 """What all values without a group of their own are called together."""
-MOST = CODES - 2
+MOST_GROUPS = CODES - 2
 """The most groups to start from: there is a code for what is missing, and one for the others."""
 SHARE = 1 / 2
 """How far a cut may move to a rounder number, in leaves."""
@@ -142,7 +142,7 @@ class FinestForm:
     ) -> FinestForm:
         (every,) = Coding((known,)).columns(column.to_frame())
         counts = _crowds(every.values[rows], len(known), people)
-        order = np.argsort(-counts, kind="stable")[:MOST]
+        order = np.argsort(-counts, kind="stable")[:MOST_GROUPS]
         own = order[counts[order] >= k]
         ranks = order_of(bare(column), known) if len(own) else None
         if ranks is not None:
@@ -513,7 +513,7 @@ def _date_cuts(days: Floats, k: int, people: People) -> tuple[float, ...]:
     days = days[present]
     if len(days) == 0:
         return ()
-    points = np.quantile(days, np.arange(1, MOST + 1) / (MOST + 1), method="lower")
+    points = np.quantile(days, np.arange(1, MOST_GROUPS + 1) / (MOST_GROUPS + 1), method="lower")
     if np.ptp(days) >= MONTHS * 31:
         points = np.array([_month_start(day) for day in points])
     # A group begins at its cut, so that what is at the cut counts above it.

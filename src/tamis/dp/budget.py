@@ -50,7 +50,7 @@ OF_PEOPLE: dict[str, str] = {
 MOVED = {"add-remove": 1, "substitute": 2}
 """By how much the counts of disjoint cells change in total between neighbours."""
 
-ROUNDING = 1e-9
+BUDGET_ROUNDING = 1e-9
 """The share of a budget by which a sum of parts may exceed it in floating point."""
 
 
@@ -138,7 +138,7 @@ class Budget:
             ("epsilon", epsilon, self.epsilon_left, self.epsilon),
             ("delta", delta, self.delta_left, self.delta),
         ):
-            if wanted > left + ROUNDING * whole:
+            if wanted > left + BUDGET_ROUNDING * whole:
                 raise CannotMeet(
                     f"{what} needs {name} {wanted:.6g}, but {left:.6g} of {whole:.6g} is left; "
                     f"plan less, or start from a larger {name}"

@@ -222,9 +222,9 @@ ROWS_SHARE = 0.02
 """The share of epsilon spent on counting the rows where their number is not public."""
 PER_CELL = 10
 """Rows, times epsilon, that a cell should hold on average."""
-FEW = 2.0
+LEAST_DEVIATIONS = 2.0
 """A box of fewer rows than this many standard deviations of its noise is not split."""
-SURE = 2.0
+NOISE_ERRORS = 2.0
 """Standard errors by which counts must vary more than noise alone for a box to be split."""
 
 Box = tuple[slice, ...]
@@ -375,9 +375,9 @@ def split_grid(noisy: Ints, scale: float) -> list[Box]:
 
 def _is_leaf(inside: Ints, scale: float) -> bool:
     noise = 2 * scale**2  # the variance of Laplace noise; its kurtosis is 6
-    if inside.size == 1 or inside.sum() < FEW * math.sqrt(noise):
+    if inside.size == 1 or inside.sum() < LEAST_DEVIATIONS * math.sqrt(noise):
         return True
-    return bool(inside.var(ddof=1) <= noise * (1 + SURE * math.sqrt(5 / inside.size)))
+    return bool(inside.var(ddof=1) <= noise * (1 + NOISE_ERRORS * math.sqrt(5 / inside.size)))
 
 
 def _halves(box: Box, inside: Ints, shape: tuple[int, ...]) -> list[Box]:

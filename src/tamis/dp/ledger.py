@@ -43,7 +43,7 @@ import numpy as np
 import polars as pl
 from filelock import FileLock
 
-from tamis.dp.budget import ROUNDING, check_epsilon
+from tamis.dp.budget import BUDGET_ROUNDING, check_epsilon
 from tamis.errors import CannotMeet, InputError, listed
 
 if TYPE_CHECKING:
@@ -486,7 +486,7 @@ def _check_most(before: Account, after: Account, most: float, path: Path) -> Non
             "with bounds taken from the data no epsilon holds, so no total can be kept; give "
             "public bounds, or leave out --max-epsilon"
         )
-    if after.epsilon > most * (1 + ROUNDING):
+    if after.epsilon > most * (1 + BUDGET_ROUNDING):
         now = after.epsilon - before.epsilon
         raise CannotMeet(
             f"{before.epsilon:.6g} of epsilon is spent on this table{_named(before)}, and "

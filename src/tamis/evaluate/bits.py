@@ -45,7 +45,7 @@ CLOSE = 0.01
 """Sets whose value and kept differ by no more are alike: then the fewest columns are released."""
 REDRAWS = 400
 """How often people are drawn again to see what else might have been chosen."""
-ROUNDING = 1e-6
+NO_BITS = 1e-6
 """Means of no more bits are what rounding leaves of nothing, however alike they are in all rows."""
 WEAK = 0.05
 """Columns that tell less than this part of what is unknown of the target hardly teach it."""
@@ -69,7 +69,7 @@ class Mean:
         >>> Mean(0.3, 0.1).is_above(2.0), Mean(1e-9, 1e-10).is_above(2.0)
         (True, False)
         """
-        return self.value > max(errors * self.error, ROUNDING)
+        return self.value > max(errors * self.error, NO_BITS)
 
 
 def gains(probabilities: ArrayLike, baseline: ArrayLike, truth: ArrayLike) -> Floats:

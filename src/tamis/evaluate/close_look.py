@@ -27,7 +27,7 @@ from tamis.release import Release
 
 SHARES = (0.01, 0.05)
 """The parts of all rows that a model is surest of which are looked at."""
-SURE = 0.95
+SURE_FROM = 0.95
 """From this probability on a label is as good as known."""
 
 
@@ -86,7 +86,7 @@ def known_correctly(probabilities: Floats, baseline: Floats, truth: Integers) ->
     Figure(value=0.5, low=0.09..., high=0.90...)
     """
     rows = np.arange(len(truth))
-    now, before = probabilities[rows, truth] >= SURE, baseline[rows, truth] >= SURE
+    now, before = probabilities[rows, truth] >= SURE_FROM, baseline[rows, truth] >= SURE_FROM
     return wilson_share(int((now & ~before).sum()), len(truth))
 
 

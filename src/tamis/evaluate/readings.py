@@ -20,7 +20,7 @@ from tamis.people import PeopleLike
 
 KNOWN = 2.0
 """The rows that what is known of a person weighs as much as, beside those that are alike."""
-SURE = 3.0
+LUCK_ERRORS = 3.0
 """The standard errors by which one reading of many must gain: the luckiest of them is no attack."""
 BINS = 10
 """How finely it is looked at how sure an attacker is."""
@@ -72,6 +72,6 @@ def most_telling(one: Gains, others: Iterable[Gains], people: PeopleLike = None)
     best, most = one, float(np.mean(one, dtype=np.float64))
     for other in others:
         found = mean(other, people)
-        if found.value > most and found.is_above(SURE):
+        if found.value > most and found.is_above(LUCK_ERRORS):
             best, most = other, found.value
     return best

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 RowNumbers = NDArray[np.intp]
 Rounds = tuple[tuple[RowNumbers, RowNumbers], ...]
 
-MANY = 15_000
+MOST_UNSAMPLED = 15_000
 """Tables of so many rows are sampled: more would take time and change nothing."""
 LEARN, CHOOSE, REPORT = 8_000, 4_000, 5_000
 """The most rows to learn from and to choose by, and to report on: a share of 5,000 people is known
@@ -189,7 +189,7 @@ def _sampled(
 
 
 def _sizes(rows: int) -> tuple[int, int, int]:
-    if rows < MANY:
+    if rows < MOST_UNSAMPLED:
         half, quarter = rows - 2 * (rows // 4), rows // 4
         return half, quarter, quarter
     return LEARN, CHOOSE, min(REPORT, rows - LEARN - CHOOSE)

@@ -11,7 +11,7 @@ import polars as pl
 
 from tamis.attack.closest_rows import Closest, closest_rows
 from tamis.attack.run import Attacks, attack_release
-from tamis.attack.scene import MOST, Scene
+from tamis.attack.scene import MOST_TRIED, Scene
 from tamis.attack.sources import in_its_terms
 from tamis.charts import Picture
 from tamis.coarsen.ladder import Ladder
@@ -170,7 +170,7 @@ def judge(
     shadows: int = 0,
     epsilon: float | None = None,
     propose: Settings | None = None,
-    most: int = MOST,
+    most: int = MOST_TRIED,
     random_state: int = 0,
     progress: Progress = lambda words, done=0, total=0: None,
 ) -> Judged:

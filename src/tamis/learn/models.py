@@ -92,7 +92,7 @@ def _libraries(imported: int) -> Any:
 
 
 Encoding = Literal["auto", "onehot", "ordinal", "none"]
-LARGEST = 2**30
+MOST_ENCODED_BYTES = 2**30
 """The most bytes that the encoded columns of a table may take."""
 
 
@@ -149,12 +149,12 @@ class EncodedColumns:
 
 def _refuse_giant(columns: Sequence[Column], names: Sequence[str]) -> None:
     widths = [column.categories or 1 for column in columns]
-    if 8 * len(columns[0].values) * sum(widths) > LARGEST:
+    if 8 * len(columns[0].values) * sum(widths) > MOST_ENCODED_BYTES:
         widest = int(np.argmax(widths))
         raise InputError(
-            f"one column for each category would take more than {LARGEST:,} bytes (column "
-            f"{names[widest]!r} alone has {widths[widest]:,} categories); drop or group it, or "
-            'use encode="ordinal"'
+            f"one column for each category would take more than {MOST_ENCODED_BYTES:,} bytes "
+            f"(column {names[widest]!r} alone has {widths[widest]:,} categories); drop or group "
+            'it, or use encode="ordinal"'
         )
 
 

@@ -65,7 +65,7 @@ OF_SEVERAL = 12
 """The most parities, and the most views of pairs, that are tested one by one and kept."""
 MOST_CLASSES = 10
 """Rarer classes of a label are tested as one."""
-FEW = 10
+RARE = 10
 """Values of a view that fewer rows have are tested as one."""
 
 
@@ -637,7 +637,7 @@ def divergence(values: Ints, seen: Floats, expected: Floats) -> tuple[float, int
     """
     places = values + 1
     counts = np.bincount(places)
-    rare = counts < FEW
+    rare = counts < RARE
     if rare.any():
         places = np.where(rare, len(counts), np.arange(len(counts)))[places]
         counts = np.bincount(places)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from tamis.arrays import Codes
-from tamis.coding import LARGEST, Coded, coded, dense
+from tamis.coding import CODE_LIMIT, Coded, coded, dense
 from tamis.errors import InputError, listed
 from tamis.people import People, PeopleLike
 from tamis.perturb import columns_to_alter, input_frame, with_fractions
@@ -289,7 +289,7 @@ def _images(codes: Codes, patterns: Sequence[Pattern]) -> tuple[NDArray[np.int32
     keys, radix = np.zeros((len(codes), len(patterns)), dtype=np.int64), 1
     for column, keeps in zip(codes.T, kept):
         values = int(column.max()) + 1
-        if radix * values >= LARGEST:
+        if radix * values >= CODE_LIMIT:
             used, numbers = np.unique(keys, return_inverse=True)
             keys, radix = numbers.reshape(keys.shape), len(used)
         keys = keys * values + np.multiply.outer(column, keeps)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 CAUTIONS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)
 """What told may weigh against kept: the best set for each is proposed."""
-LARGE = 5000
+STABLE_ROWS = 5000
 """From this many rows on, one round of folds is stable enough."""
 REPEATS = 5
 MOST_SEARCHED = 300
@@ -268,7 +268,7 @@ class Breach(Method):
             search=self.search,
             attackers=self.attacker,
             cv=self.folds,
-            repeats=1 if len(seen) >= LARGE else REPEATS,
+            repeats=1 if len(seen) >= STABLE_ROWS else REPEATS,
             random_state=problem.random_state,
         )
         sensitive = None if table.sensitive == table.target else rows[table.sensitive or ""]

@@ -104,7 +104,7 @@ from tamis.verification.shape import in_place
 from tamis.verification.verify import verify
 
 RECIPE_VERSION = 1
-MANY = 200
+MOST_UNSTACKED = 200
 """With more columns than this, sparse records are released as a long file by default."""
 
 
@@ -350,7 +350,7 @@ def format_for(wanted: str, table: Table) -> str:
     >>> format_for("auto", ages)
     'csv'
     """
-    sparse = len(table.features) > MANY and is_binary(table)
+    sparse = len(table.features) > MOST_UNSTACKED and is_binary(table)
     format = ("long" if sparse else "csv") if wanted == "auto" else wanted
     if format not in ("long", "svm"):
         return format

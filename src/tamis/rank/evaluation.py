@@ -30,7 +30,7 @@ Values = NDArray[np.float64]
 
 WEIGHTS = {"performance": 0.5, "privacy": 0.25, "size": 0.25}
 """What counts how much in the choice of columns and of releases, where nobody says."""
-ROUNDING = 1e-9
+TIE = 1e-9
 """Numbers that differ by no more than this share of the largest are equal."""
 NEAR_ONE = 0.005
 """Weights whose sum is this close to one, such as three times .333, are used as they are."""
@@ -143,7 +143,7 @@ def levels(values: Sequence[float] | Values) -> NDArray[np.int64]:
     """
     values = np.asarray(values, dtype=np.float64)
     order = np.argsort(values, kind="stable")
-    same = ROUNDING * float(np.abs(values).max(initial=0.0))
+    same = TIE * float(np.abs(values).max(initial=0.0))
     steps = np.diff(values[order], prepend=values[order][:1]) > same
     found = np.empty(len(values), dtype=np.int64)
     found[order] = np.cumsum(steps)

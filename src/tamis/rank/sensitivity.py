@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tamis.charts import COLOURS, INK, SOFT, Panel, Picture, line_chart, shortened
 from tamis.errors import InputError, plural
 from tamis.notebook import in_short
-from tamis.rank.evaluation import ROUNDING, Evaluation, Values, Weights
+from tamis.rank.evaluation import TIE, Evaluation, Values, Weights
 
 MOST_POINTS = 5_000
 """About how many weightings the map tries."""
@@ -111,7 +111,7 @@ def weight_grid(factors: int, most: int = MOST_POINTS) -> Values:
 def _winners(totals: Values, sizes: Values) -> NDArray[np.int64]:
     """The candidate with the largest sum in each row; of equals, the smallest, then the first."""
     top = totals.max(axis=1, keepdims=True)
-    ahead = totals >= top - ROUNDING * np.abs(top)
+    ahead = totals >= top - TIE * np.abs(top)
     smallest_first = np.argsort(sizes, kind="stable")
     found: NDArray[np.int64] = smallest_first[ahead[:, smallest_first].argmax(axis=1)]
     return found
@@ -135,7 +135,7 @@ def _to_catch_up(gain: Values, weights: Values) -> float:
     moved = 0.0
     for factor in np.argsort(gain, kind="stable"):
         per_unit = best - float(gain[factor])
-        if missing <= ROUNDING or per_unit <= 0:
+        if missing <= TIE or per_unit <= 0:
             break
         step = min(float(weights[factor]), missing / per_unit)
         moved += step

@@ -315,7 +315,7 @@ def roles_without_empty(roles: Roles, columns: Collection[str]) -> dict[str, Any
     return {**both, **quasi, "dropped": (*roles.dropped, *columns)}
 
 
-LARGEST = 1e30
+LARGEST_NUMBER = 1e30
 """The largest number that fits the 32 bits of trees and does not make variances overflow."""
 
 
@@ -328,11 +328,11 @@ def check_numbers(table: Table) -> None:
             f"column {bad[0]!r} has infinite numbers in "
             f"{plural(infinite[bad[0]].item(), 'row')}; replace them or make them missing"
         )
-    large = floats.select((pl.all().abs() > LARGEST).sum())
+    large = floats.select((pl.all().abs() > LARGEST_NUMBER).sum())
     named = table.roles.identifiers
     if bad := [c for c in large.columns if large[c].item() and c not in named]:
         raise InputError(
-            f"column {bad[0]!r} has numbers beyond {LARGEST:g} in "
+            f"column {bad[0]!r} has numbers beyond {LARGEST_NUMBER:g} in "
             f"{plural(large[bad[0]].item(), 'row')}, too large to learn from; use a larger unit or "
             "logarithms, make them missing, or leave the column out with --drop"
         )

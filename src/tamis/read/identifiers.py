@@ -30,9 +30,9 @@ LOOKED_AT = 5_000
 """The most distinct values of a column that are looked at."""
 MOSTLY = 0.8
 """The share of values at which a column is of one kind."""
-SOME = 0.02
+SOME_SHARE = 0.02
 """The share of texts at which they have names or telephone numbers in them."""
-FEW = 8
+FEWEST_CHECKED = 8
 """The fewest numbers that are told by their check digits, one in ten being right by chance."""
 LIFETIME = 50
 """The years over which dates are spread that are those of births."""
@@ -91,7 +91,7 @@ _BIRTH = {"birth", "birthday", "birthdate", "dob", "born", "naissance", "geburt"
 _PLACES = {"lat", "latitude", "lon", "lng", "long", "longitude"}
 
 
-SMALL = (pl.Boolean, pl.Int8, pl.UInt8, pl.Int16, pl.UInt16)
+SMALL_TYPES = (pl.Boolean, pl.Int8, pl.UInt8, pl.Int16, pl.UInt16)
 """Types of numbers too small to identify; of very many columns, each look takes milliseconds."""
 
 
@@ -113,7 +113,7 @@ def content_of(column: pl.Series) -> Content | None:
     'e-mail addresses'
     >>> content_of(pl.Series("age", [31, 47, 52]))
     """
-    if column.dtype in SMALL:
+    if column.dtype in SMALL_TYPES:
         return None
     if column.dtype in (pl.Date, pl.Datetime):
         return _of_years(column.name, column.alias("").drop_nulls())
@@ -184,7 +184,7 @@ def _inside(texts: pl.Series) -> Content | None:
     if _some_iban(texts):
         return Content("account", "bank account numbers (IBAN)")
     called = _share(texts, _CALLED)
-    if called >= SOME and _share(texts, *_PHONES) < MOSTLY:
+    if called >= SOME_SHARE and _share(texts, *_PHONES) < MOSTLY:
         return Content("phone", "telephone numbers in some values")
     return None
 
@@ -216,11 +216,12 @@ def _shaped(texts: pl.Series) -> Content | None:
 def _checked(texts: pl.Series) -> Content | None:
     """Numbers whose check digits are right."""
     numbers = [_plain(text) for text in texts.head(500)]
-    if len(numbers) < FEW or sum(8 <= len(n) <= 34 for n in numbers) < MOSTLY * len(numbers):
+    some = sum(8 <= len(n) <= 34 for n in numbers)
+    if len(numbers) < FEWEST_CHECKED or some < MOSTLY * len(numbers):
         return None
 
     def are(fits: Callable[[str], bool]) -> bool:
-        return sum(map(fits, numbers)) >= max(FEW, MOSTLY * len(numbers))
+        return sum(map(fits, numbers)) >= max(FEWEST_CHECKED, MOSTLY * len(numbers))
 
     for words, fits in NATIONAL.items():
         if are(fits):
@@ -255,18 +256,18 @@ def _streets(texts: pl.Series) -> Content | None:
 def _people(texts: pl.Series) -> Content | None:
     """Names of people: alone, or in texts of several words."""
     shaped = texts.filter(texts.str.contains(_PERSON))
-    if texts.len() >= FEW and shaped.len() >= 0.7 * texts.len():
+    if texts.len() >= FEWEST_CHECKED and shaped.len() >= 0.7 * texts.len():
         named = [_has_given_name(text) for text in shaped.head(1_000)]
         several = _share(shaped, " ") >= 0.5
         if sum(named) >= (0.25 if several else 0.5) * len(named):
             return Content("person", "names of people")
         return None
     prose = texts.filter(texts.str.count_matches(" ") >= 3)
-    if prose.len() < FEW:
+    if prose.len() < FEWEST_CHECKED:
         return None
     named = [_tells_a_name(text) for text in prose.head(1_000)]
     share = max(sum(named) / len(named), _share(prose, _NAMED))
-    return Content("person", "names of people in some values") if share >= SOME else None
+    return Content("person", "names of people in some values") if share >= SOME_SHARE else None
 
 
 def _has_given_name(text: str) -> bool:

@@ -17,7 +17,7 @@ import polars as pl
 from tamis.errors import CannotMeet, InputError, ReadingNote, TamisWarning, listed_as
 from tamis.people import PersonCandidate, header_words, is_code, is_of_events
 from tamis.read.headers import is_of_amounts, is_of_things, is_survey_weight, names_person
-from tamis.read.identifiers import SMALL, content_of, is_whole
+from tamis.read.identifiers import SMALL_TYPES, content_of, is_whole
 from tamis.read.names import named_by_header, named_by_values
 from tamis.read.repeats import repeats_like_people, sibling_of
 from tamis.table import Roles, Table, bare, content_order
@@ -297,7 +297,7 @@ MOST_KIN = 12
 
 def _look_at(frame: pl.DataFrame, name: str, *, arranged: bool = False) -> Finding | None:
     column = frame.get_column(name)
-    if column.dtype in SMALL:
+    if column.dtype in SMALL_TYPES:
         return None
     if looks := content_of(column):
         return Finding(f"looks like {looks.words}", counts_people(frame, name))
@@ -321,7 +321,7 @@ def counts_people(frame: pl.DataFrame, name: str) -> bool:
     (True, False)
     """
     column = frame.get_column(name)
-    if column.dtype in SMALL or not is_code(column) or is_of_events(name):
+    if column.dtype in SMALL_TYPES or not is_code(column) or is_of_events(name):
         return False
     present = column.alias("").drop_nulls()
     distinct = present.n_unique()

@@ -19,7 +19,7 @@ from tamis.read.identifiers import without_accents
 
 FEWEST = 3
 """Distinct values from which a column that is headed as names counts as names."""
-MANY = 20
+FEWEST_DOUBTFUL = 20
 """The same where the header may mean something else."""
 MOST_ONCE = 30
 """The same where only the values tell."""
@@ -70,7 +70,7 @@ nomnaissance segundonombre nominativo eiginnafn kenninafn prizvyshche kunjom pan
 hoten hovaten lastnm firstnm fullnm preferredname नाम שםמשפחה שםפרטי
 """
 # As `header_words` gives them: Hangul, for one, is taken apart with the accents.
-SURE = frozenset("".join(header_words(word)) for word in _SURE.split())
+SURE_WORDS = frozenset("".join(header_words(word)) for word in _SURE.split())
 """Words, or words written as one, that name nothing but people."""
 _DOUBTFUL = """
 first last given family middle name names nom noms nome nomi nombre nombres ad adi ime meno nume
@@ -136,7 +136,7 @@ def named_by_header(column: pl.Series) -> str:
     distinct = present.unique()
     if sure and distinct.len() >= FEWEST and _share(distinct, _LETTERS) >= LIKE_NAMES:
         return "headed as names of people"
-    if distinct.len() < MANY:
+    if distinct.len() < FEWEST_DOUBTFUL:
         return ""
     if whose and _share(distinct, _LETTERS if doubtful else _FULL) >= LIKE_NAMES:
         return "headed as names of people"
@@ -152,7 +152,7 @@ def _is_sure(words: list[str]) -> bool:
     if NAME & set(words) and WHOSE & set(words) and _is_doubtful(words):
         return True
     runs = range(1, 4)
-    return any("".join(words[at : at + n]) in SURE for n in runs for at in range(len(words)))
+    return any("".join(words[at : at + n]) in SURE_WORDS for n in runs for at in range(len(words)))
 
 
 def _is_doubtful(words: list[str]) -> bool:
@@ -180,7 +180,7 @@ def named_by_values(column: pl.Series) -> str:
     distinct = counts.to_series(0)
     of_things, of_places = is_of_things(column.name), bool(PLACES & set(header_words(column.name)))
     known = KNOWN_THINGS if of_things else KNOWN
-    if distinct.len() >= MANY and not of_places and _are_known(present, known):
+    if distinct.len() >= FEWEST_DOUBTFUL and not of_places and _are_known(present, known):
         return "looks like names of people"
     if not _hardly_repeat(counts, present.len()):
         return ""

@@ -31,7 +31,7 @@ FOLLOWS = 0.9
 """The same from which one steady column follows from another."""
 MOST_COMPARED = 12
 """The most steady columns that are compared with each other."""
-FEW = 20
+FEWEST_SIBLINGS = 20
 """The fewest values of an identifier whose siblings are looked for."""
 ROWS, COLUMNS = 50_000, 60
 """The most rows, and other columns, that are looked at."""
@@ -144,7 +144,7 @@ def sibling_of(frame: pl.DataFrame, name: str, identifier: str) -> bool:
     (True, False)
     """
     column, known = frame.get_column(name), frame.get_column(identifier)
-    if column.dtype == pl.Boolean or known.n_unique() < FEW:
+    if column.dtype == pl.Boolean or known.n_unique() < FEWEST_SIBLINGS:
         return False
     if column.dtype == pl.String and known.dtype == pl.String and _is_part(column, known):
         return True
@@ -160,7 +160,7 @@ def _is_part(column: pl.Series, known: pl.Series) -> bool:
     both = both.drop_nulls().unique(maintain_order=True).head(2_000)
     low = both.select(pl.all().str.strip_chars().str.to_lowercase()).filter(pl.col("part") != "")
     # An initial or a two-letter code may be in a name by chance.
-    if low.height < FEW or (low["part"].str.len_chars().mean() or 0) < 2:  # type: ignore[operator]
+    if low.height < FEWEST_SIBLINGS or (low["part"].str.len_chars().mean() or 0) < 2:  # type: ignore[operator]
         return False
     wholes = [set(text.replace(",", " ").split()) for text in low["whole"]]
     found = sum(set(part.split()) <= words for part, words in zip(low["part"], wholes))

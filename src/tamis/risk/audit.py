@@ -26,7 +26,7 @@ from tamis.table import Unit
 
 BINS = ((1, 1), (2, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, None))
 """Sizes of groups that the picture shows together."""
-SMALL = 5
+SMALL_GROUP = 5
 """Groups of fewer are drawn as ones to avoid."""
 _WIDTH, _LEFT, _TRACK, _TOP, _LINE = 500.0, 110.0, 300.0, 66.0, 30.0
 """Of the picture."""
@@ -393,7 +393,7 @@ def classes_picture(found: Exposure) -> Picture:
         y = _TOP + _LINE * i
         picture.text(_LEFT - 12, y + 14, _label(low, high), anchor="end")
         picture.rect(
-            _LEFT, y, _TRACK * people / most, 18, fill=ORANGE if low < SMALL else BLUE, rx=2
+            _LEFT, y, _TRACK * people / most, 18, fill=ORANGE if low < SMALL_GROUP else BLUE, rx=2
         )
         picture.text(_WIDTH - 16, y + 14, f"{people:,}", anchor="end")
     return picture

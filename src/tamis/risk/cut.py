@@ -85,7 +85,7 @@ def _entropy(counts: Ints) -> NDArray[np.float64]:
 
 CutRule = Literal["auto", "mdl", "quantiles", "none"] | Sequence[float]
 
-MANY = 10
+MOST_UNCUT = 10
 """Numbers with more distinct values than this are cut by default."""
 PARTS = 4
 """The number of intervals of the rule `quantiles`."""
@@ -172,7 +172,7 @@ def cut_sensitive(
     column = bare(column)
     distinct = column.drop_nulls().unique().sort()
     numeric = column.dtype.is_numeric()
-    if rule == "none" or (rule == "auto" and not (numeric and len(distinct) > MANY)):
+    if rule == "none" or (rule == "auto" and not (numeric and len(distinct) > MOST_UNCUT)):
         return SensitiveCut("each value is a class", values=tuple(distinct.to_list()))
     if not numeric:
         raise InputError(f"only numbers can be cut, and the sensitive column is {column.dtype}")
@@ -217,7 +217,7 @@ def cut_into_quarters(column: pl.Series, *, k: int = K, people: PeopleLike = Non
     3
     """
     values = bare(column).drop_nulls()
-    if not (column.dtype.is_numeric() and values.n_unique() > MANY):
+    if not (column.dtype.is_numeric() and values.n_unique() > MOST_UNCUT):
         return cut_sensitive(column, np.zeros(column.len()), "none")
     crowd = People.named(people, column.len())[bare(column).is_not_null().to_numpy()]
     cells = values.cast(pl.Float64).to_numpy()

@@ -27,7 +27,7 @@ MOST_PEOPLE = 1e10
 Estimator = Literal["pitman", "zayatz", "snb"]
 Source = Literal["register", "sampling", "weights"]
 
-SMALL = 0.1
+SMALL_FRACTION = 0.1
 """The sampled fraction up to which Dankar's rule trusts Pitman's model."""
 
 
@@ -304,7 +304,7 @@ def population_uniques(sizes: ArrayLike, sampling: float) -> PopulationEstimates
     pitman, snb = (None if fit is None else min(fit.unique, unique) for fit in fitted)
     zayatz = min(_zayatz(each, times, sampling), unique)
     # Classes grow ever more slowly with the people, so there are at most as many per person there.
-    first, second = fitted if sampling <= SMALL else fitted[::-1]
+    first, second = fitted if sampling <= SMALL_FRACTION else fitted[::-1]
     model = first or second
     matched = classes if model is None else min(model.classes, classes)
     trusted = _trusted(pitman, zayatz, snb, sampling)
@@ -312,7 +312,7 @@ def population_uniques(sizes: ArrayLike, sampling: float) -> PopulationEstimates
 
 
 def _trusted(pitman: float | None, zayatz: float, snb: float | None, sampling: float) -> Estimator:
-    if sampling <= SMALL:
+    if sampling <= SMALL_FRACTION:
         return "zayatz" if pitman is None else "pitman"
     return "zayatz" if snb is None or zayatz < snb else "snb"
 

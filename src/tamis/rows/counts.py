@@ -30,7 +30,7 @@ from tamis.table import Unit
 ROWS, SIZE = "n", "size"
 """The column with the rows of a cell, and the one with the size of its class."""
 PEOPLE, ALL = "people", "all"
-FEW = 32
+MOST_COUNTED_VALUES = 32
 """Up to this many sensitive values, each gets a column of counts."""
 
 
@@ -233,7 +233,7 @@ class SensitiveCounts:
 
     @property
     def few(self) -> bool:
-        return self.values.height <= FEW
+        return self.values.height <= MOST_COUNTED_VALUES
 
     @property
     def missing(self) -> bool:

@@ -50,7 +50,7 @@ Options = Mapping[str, Any]
 which only a configuration file can hold."""
 REPEATED = ("missing", "attacker")
 """Flags that are given once for each value; other lists are joined by commas."""
-LONGEST = 1500
+LONGEST_FLAGS = 1500
 """The most characters of flags that a person can still read."""
 MOST_DIGITS = 10
 
@@ -86,7 +86,7 @@ def flags(options: Options) -> list[str] | None:
     if not all(_plain(name, value) for name, value in options.items()):
         return None
     found = [part for name, value in options.items() for part in _flag(name, value)]
-    return found if sum(map(len, found)) <= LONGEST else None
+    return found if sum(map(len, found)) <= LONGEST_FLAGS else None
 
 
 def _flag(name: str, value: Any) -> list[str]:

@@ -36,7 +36,7 @@ from tamis.verification.checks import hidden_in_parquet, unlike_a_table
 from tamis.verification.labels import wrong_bounds, wrong_labels
 
 PIECE = 1 << 20
-SOME = 1_000
+FIRST_CELLS = 1_000
 """The first cells, which tell of most types that a column is not of them."""
 _VERSION = re.compile(
     rb"Polars(?: \(python\))? version [0-9]+\.[0-9]+\.[0-9]+(?:(?:a|b|rc)[0-9]+)?"
@@ -227,7 +227,7 @@ def with_types(rows: pl.DataFrame, content: dict[str, Any]) -> pl.DataFrame:
 
 def _is_spelled(texts: pl.Series, as_type: Candidate) -> bool:
     """Whether values of a type would be written as these texts are; the first ones tell mostly."""
-    return all(_same(part, as_type) for part in (texts.head(SOME), texts))
+    return all(_same(part, as_type) for part in (texts.head(FIRST_CELLS), texts))
 
 
 def _same(texts: pl.Series, as_type: Candidate) -> bool:

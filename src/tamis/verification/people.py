@@ -276,7 +276,7 @@ def _is_stated(stated: Any) -> bool:
 
 
 KINDS = tuple(HEADERS[NAMES].split(","))
-LONGEST = 80
+LONGEST_NAME_LINE = 80
 """The most characters a line may have."""
 _LINE = re.compile(r"(?:[0-9a-f]{20})?,(?:[0-9a-f]{20})?,[0-9a-f]{20}")
 
@@ -293,7 +293,7 @@ def read_names(folder: Path, rows: int) -> tuple[dict[str, tuple[str, ...]], pl.
     if not path.exists():
         return None
     with open_plain_file(path) as file:
-        data = file.read(LONGEST * (rows + 1) + 1)
+        data = file.read(LONGEST_NAME_LINE * (rows + 1) + 1)
     first, *lines = data.decode("ascii", "replace").splitlines() or [""]
     if first != HEADERS[NAMES] or len(lines) != rows or not all(map(_LINE.fullmatch, lines)):
         raise CannotMeet(f"{PRIVATE}/{NAMES} does not hold the names of {rows} rows")

@@ -210,7 +210,7 @@ def test_too_few_rows_cannot_meet_k():
 @pytest.mark.parametrize("utility", ["hamdist", "distcnt", "information"])
 @pytest.mark.parametrize("privacy", ["containment", "equality"])
 def test_columns_ruled_out_early_would_not_have_fitted(utility, privacy, monkeypatch):
-    monkeypatch.setattr("tamis.select.containment.source.SMALL", 0)
+    monkeypatch.setattr("tamis.select.containment.source.MOST_ONES", 0)
     rng = np.random.default_rng(7)
     X = sparse.csr_array((rng.random((400, 1500)) < 0.6 ** rng.integers(2, 14, 1500)).astype(int))
     y = rng.random(400) < 0.5

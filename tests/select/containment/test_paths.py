@@ -9,8 +9,8 @@ from tamis.binary.matrix import zero_one
 from tamis.risk.containment import containment_anonymity
 from tamis.select.containment.greedy import SearchTask, greedy
 from tamis.select.containment.held_out import DRAWS, HELD_OUT, RIDGE, Contest, split_rows
-from tamis.select.containment.itemsets import maximal
-from tamis.select.containment.paths import FEW, GREEDY, ITEMSETS, contenders
+from tamis.select.containment.itemsets import QUICK_K, maximal
+from tamis.select.containment.paths import GREEDY, ITEMSETS, contenders
 from tamis.select.containment.selection import StopRule
 
 
@@ -73,7 +73,7 @@ def test_an_itemset_may_win(hidden_crowd):
         (5, {"min_gain": 0.01}),
         (5, {"on_violation": "stop"}),
         (5, {"privacy": "equality"}),
-        (FEW + 1, {}),
+        (QUICK_K + 1, {}),
     ],
 )
 def test_itemsets_stay_out_where_a_limit_is_asked_for(contest, monkeypatch, k, limit):

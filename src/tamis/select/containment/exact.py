@@ -26,7 +26,7 @@ from tamis.arrays import Floats
 from tamis.binary.kernels import ALL, ones
 from tamis.kernel_cache import njit
 from tamis.select.containment.improve import Filled, Filler, deadline, improved
-from tamis.select.containment.itemsets import best_itemset
+from tamis.select.containment.itemsets import QUICK_K, best_itemset
 from tamis.select.containment.selection import Selection
 
 Places = NDArray[np.int64]
@@ -35,14 +35,12 @@ TOLERANCE = 1e-7
 """The tolerance of linear programs, as a share of the bound."""
 WARM_UP = 100
 """Rounds of local search before the first linear program."""
-SMALL = 20
-"""Up to this k the largest itemsets are found quickly, and one of them is a good start."""
 ROUNDS_AT_ROOT, ROUNDS = 200, 4
-MANY = 1500
+MANY_CUTS = 1500
 """The number of cuts at which those that are not binding are dropped."""
 AT_ONCE = 200
 """The most light sets to look for at a time, but no more than there are columns."""
-LONGEST = 60
+LONGEST_ROUND = 60
 ROOM = 1.2
 """The cut of a light set that lacks more than 1 is not violated, but one grown from it may be."""
 SLACK = 1e-6
@@ -96,7 +94,7 @@ def exact(
     best = improved(filler, WARM_UP, end)
     if not len(filler.candidates):
         return filler.selection(best, 0.0)
-    if k <= SMALL:
+    if k <= QUICK_K:
         common = filler.fill(best_itemset(filler, X, k))
         best = max(best, common, key=lambda found: found.value)
     search = _BranchAndCut(Relaxation(filler), best, end)
@@ -147,7 +145,7 @@ class _BranchAndCut:
         bound = min(bound, -node.minus_bound)
         if shares is None or not self._promises(bound):
             return
-        if len(self.relaxation.groups) > MANY or not self.made:
+        if len(self.relaxation.groups) > MANY_CUTS or not self.made:
             self.relaxation.keep_tight(shares)
         open_part = np.minimum(shares, 1 - shares)
         if open_part.max() < TOLERANCE:
@@ -387,7 +385,7 @@ class Relaxation:
 
     def _broken(self, shares: Floats) -> list[tuple[Places, int]]:
         order = np.argsort(-shares - 1e-9 * self.worth, kind="stable")
-        found = np.full((min(AT_ONCE, len(order)), LONGEST), -1)
+        found = np.full((min(AT_ONCE, len(order)), LONGEST_ROUND), -1)
         count = light_sets(self.rows, 1 - shares, order, self.filler.k, ROOM, found)
         light = [row[: int(np.argmin(row))] for row in found[:count]]
         cuts = dict(self._grown(group, order) for group in light)
@@ -399,7 +397,7 @@ class Relaxation:
 
     def _grown(self, light: Places, order: Places) -> tuple[tuple[int, ...], int]:
         """A cut from a light set: the group, and how many of it can be chosen."""
-        group = np.empty(max(LONGEST, len(light)), dtype=np.int64)
+        group = np.empty(max(LONGEST_ROUND, len(light)), dtype=np.int64)
         group[: len(light)] = light
         least = shrink(self.rows, group, len(light), self.filler.k)
         size = grow_cut(self.rows, group, least, order, self.filler.k)

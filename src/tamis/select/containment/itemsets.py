@@ -31,7 +31,9 @@ from tamis.select.containment.selection import Selection, check_k
 
 WIDE = 2
 """Columns per k rows at which few rows decide what an itemset contains."""
-SMALL = 5000
+QUICK_K = 20
+"""Up to this k the largest itemsets are found quickly, and one of them is a good start."""
+FEW_ONES = 5000
 """Ones below which one search for small sets costs less than several for larger ones."""
 
 
@@ -163,7 +165,7 @@ def largest_itemsets(
     limit = reach(table, k)
     size = int(np.partition(limit, len(limit) - k)[len(limit) - k])
     pool = empty_pool(most, max(size, 1), worth)
-    if table.nnz < SMALL and size:
+    if table.nnz < FEW_ONES and size:
         size = max(1, size // 5)
     while size > 0 and pool.state[0] < most:
         pool.state[2] = size

@@ -34,7 +34,7 @@ from tamis.select.containment.held_out import (
     held_out_model,
     split_rows,
 )
-from tamis.select.containment.itemsets import maximal
+from tamis.select.containment.itemsets import QUICK_K, maximal
 from tamis.select.containment.kernels import Patterns, widen
 from tamis.select.containment.selection import (
     Path,
@@ -61,8 +61,6 @@ GREEDY = ("difference", "hamdist", "information", "cm", "auc")
 """The utilities that compete, each as greedy uses it."""
 ITEMSETS = "itemsets"
 """The way that competes with them: the largest itemsets."""
-FEW = 20
-"""Up to this k the largest itemsets are found quickly."""
 
 
 def choose_columns(task: SearchTask, utility: str | SetUtility) -> Selection:
@@ -239,7 +237,7 @@ def contenders(task: SearchTask) -> dict[str, Chooser]:
 
     found = {utility: by(utility) for utility in GREEDY}
     free = not rule.stop and rule.most == task.table.shape[1] and rule.least_gain == 0
-    if free and rule.privacy == "containment" and rule.k <= FEW:
+    if free and rule.privacy == "containment" and rule.k <= QUICK_K:
         found[ITEMSETS] = lambda rows: maximal(task.table, task.label, rule.k, labelled=rows)
     return found
 

@@ -38,7 +38,7 @@ from tamis.select.containment.selection import Privacy, StopRule, check_k, check
 UNSEEN = 2**31 - 1
 WORTH = 128
 """How many ones may be read to save reading one in a column that does not fit."""
-FEW = 2
+FEWEST_CHOSEN = 2
 """The fewest chosen columns for which enough is ruled out to be worth reading the table."""
 
 
@@ -50,7 +50,7 @@ def knock_out(
     g: Patterns,
 ) -> None:
     """Mark columns of a CSR table of unweighted rows that do not fit as not alive."""
-    if g.state[CHOSEN] < FEW:
+    if g.state[CHOSEN] < FEWEST_CHOSEN:
         return
     patterns = int(g.state[PATTERNS])
     falling = np.argsort(-g.tree[:patterns, LENGTH], kind="stable")
@@ -131,7 +131,7 @@ SHARE = 0.16
 """The share of the bytes of a CSR table that may be held by column at a time."""
 FIRST = 32
 """Columns to begin with: a search often ends early, or the first columns rule out most others."""
-SMALL = 1 << 20
+MOST_ONES = 1 << 20
 """The most ones that a search that needs most columns anyway reads all at once."""
 GROWTH, STOP_GROWTH = 1000, 16
 """The factor by which the number of columns then grows."""
@@ -205,7 +205,7 @@ class ColumnSource:
     @property
     def small(self) -> bool:
         """Whether all columns can be read at once."""
-        return bool(self.table.nnz <= SMALL)
+        return bool(self.table.nnz <= MOST_ONES)
 
     def blocks(
         self, order: NDArray[np.int64], rule: StopRule, g: Patterns, few: bool = True
