@@ -320,7 +320,7 @@ def _of_items(texts: pl.Series, there: NDArray[np.bool_]) -> Iterator[Named]:
         weight = np.bincount(at, minlength=len(distinct))
         rows = own.with_columns(pl.Series("rows", weight[own["text"].to_numpy()]))
         counts = rows.group_by("part").agg(pl.col("rows").sum(), pl.col("text"))
-        few = counts.filter(pl.col("rows").is_between(FEW, len(texts) - FEW))
+        few = counts.filter(pl.col("rows").is_between(RARE, len(texts) - RARE))
         few = few.sort("rows", "part", descending=[True, False]).head(PARTS)
         for part, _, having in few.iter_rows():
             has = np.zeros(len(distinct), dtype=np.int64)
