@@ -12,9 +12,10 @@ from tamis.catalogue.methods import METHODS
 from tamis.cli.release import _check_population
 from tamis.errors import InputError
 from tamis.options.commands import options_of
+from tamis.require.attacker import Attacker
 from tamis.serve.access import PostedForm
 from tamis.serve.app_state import AppState
-from tamis.serve.fields import FIELDS, check_together
+from tamis.serve.fields import FIELDS, AttackerRow, check_together
 from tamis.serve.project import Project
 from tamis.serve.steps import settings_sent
 
@@ -24,7 +25,7 @@ def test_what_is_asked_are_options_of_the_command():
         *("k", "l", "t", "max_suppressed", "max_told")
     ]
     assert {f.option for f in FIELDS.values()} <= set(options_of("release"))
-    assert len(FIELDS) == 19
+    assert len(FIELDS) == 20
 
 
 def test_methods_are_those_of_the_command_each_with_words():
@@ -157,3 +158,31 @@ def test_a_register_is_a_file_in_a_folder_that_is_open(tmp_path):
     for path in ("none.csv", "."):
         with pytest.raises(InputError, match="A register of everybody: no file at"):
             asked_for(tmp_path / "in", path)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "boss: knows job",
+        "boss: knows job,age; wants ill; k=9; l=2; max_told=0.1; t=0.3; known_rows=2",
+    ],
+)
+def test_a_row_says_what_a_line_says(line: str):
+    again = AttackerRow.of(line).line
+    assert Attacker.parse(again) == Attacker.parse(line)
+    assert AttackerRow.of(again) == AttackerRow.of(line)
+
+
+def test_a_row_that_cannot_be_a_line_is_refused():
+    assert AttackerRow().line == ""
+    with pytest.raises(InputError, match="has a comma or a semicolon in its name"):
+        AttackerRow("boss", ("a, b",)).line  # noqa: B018
+    with pytest.raises(InputError, match="must be a percentage, got 'much'"):
+        AttackerRow("boss", ("a",), told="much").line  # noqa: B018
+    with pytest.raises(InputError, match="the name of an attacker"):
+        FIELDS["attacker"].read([AttackerRow("", ("age",)).line])
+
+
+def test_the_column_that_links_rows_is_a_name_and_no_file():
+    assert FIELDS["link"].kind == "column"
+    assert FIELDS["link"].read([" course "]) == "course"

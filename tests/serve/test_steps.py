@@ -74,6 +74,24 @@ def test_the_command_follows_who_might_try(server: Server):
     assert json.loads(wrong.text) == {"command": None}
 
 
+def test_attackers_are_rows_of_a_form(server: Server):
+    asked = {
+        "k": "5",
+        "who-0-name": "neighbour",
+        "who-0-knows": "zip",
+        "who-0-k": "9",
+        "who-0-told": "12.5",
+        "who-1-name": "",
+        "who-2-name": "boss",
+        "who-2-knows": "job",
+        "who-2-more": "t=0.3",
+    }
+    said = server.post("/tables/1/command/settings", **asked)
+    flags = shlex.split(json.loads(said.text)["command"])
+    wanted = ["neighbour: knows zip; k=9; max_told=0.125", "boss: knows job; t=0.3"]
+    assert [f.removeprefix("--attacker=") for f in flags if f.startswith("--attacker")] == wanted
+
+
 def dropped(server: Server, name: str, keep: str) -> str:
     body = pl.DataFrame({"a": range(40), "b": ["x", "y"] * 20}).write_csv().encode()
     headers = {"cookie": server.enter(), "origin": server.root, "x_tamis_form": server.form()}

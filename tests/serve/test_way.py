@@ -356,6 +356,48 @@ def test_stopped_in_the_middle_it_leaves_nothing_and_can_be_begun_again(
 
 
 @long
+def test_attackers_are_named_in_rows(
+    tab: Callable[[], Page], server: Server, looked_at: Callable[[Page, str], None]
+):
+    patients(rows=90).frame.drop("patient").write_csv(server.folder / "asked.csv")
+    page = tab()
+    page.locator("#path").fill("asked.csv")
+    page.get_by_role("button", name="Open").click()
+    at(page, "columns")
+    page.get_by_label("What readmitted is").select_option("target")
+    page.get_by_label("What hiv is").select_option("sensitive")
+    page.get_by_role("button", name="Measure how exposed it is").click()
+    at(page, "exposure")
+    page.get_by_role("link", name="Say what you ask for").click()
+    page.get_by_text("Who might try?").first.click()
+    usual = page.get_by_role("group", name="Anybody")
+    assert usual.get_by_role("checkbox", name="hiv").is_checked()  # the default, filled in
+    first = page.locator("[data-who]").first
+    first.get_by_label("Who might try?").fill("neighbour")
+    first.get_by_role("checkbox", name="zip").check()
+    first.get_by_role("checkbox", name="hiv").check()
+    first.get_by_label("People who look alike").fill("9")
+    page.get_by_role("button", name="Somebody else, too").click()
+    second = page.locator("[data-who]").nth(1)
+    assert second.get_by_label("Who might try?").input_value() == ""
+    assert second.get_by_role("checkbox", name="zip").is_checked() is False
+    second.get_by_label("Who might try?").fill("boss")
+    second.get_by_role("checkbox", name="job").check()
+    second.get_by_label("The most that may be told").fill("10")
+    line = "neighbour: knows zip; wants hiv; k=9\nboss: knows job; max_told=0.1"
+    assert line in page.locator("#words").inner_text()
+    page.locator(".command pre[aria-busy=false]").wait_for()
+    assert "neighbour: knows zip; wants hiv; k=9" in page.locator("#command").inner_text()
+    looked_at(page, "4-attackers")
+    second.get_by_label("Who might try?").fill("neighbour")
+    page.get_by_role("button", name="Look for releases").click()
+    page.get_by_text("two attackers are called").wait_for(timeout=WAIT)
+    kept = page.locator("[data-who]")
+    assert kept.count() == 3  # what was typed, and an empty one
+    assert kept.nth(1).get_by_role("checkbox", name="job").is_checked()
+
+
+@long
 def test_hostile_names_stay_text(tab: Callable[[], Page], tmp_path: Path):
     names = [*HOSTILE[:7], "class"]
     rows = {name: [f"v{(i * (at + 3)) % 4}" for i in range(60)] for at, name in enumerate(names)}

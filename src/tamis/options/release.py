@@ -56,10 +56,10 @@ ATTACKER = promised(
     metavar="TEXT",
     dest="threats",
     asked=Asked(
-        "Who else might try? What do they know, and what must they not learn?",
-        "One attacker a line: a name, the columns that they know, the secret that they want (every "
-        "secret if you name none), and what must hold against them, such as k, l or t; k is as "
-        "above where you give none. The names are published with what is promised.",
+        "Who might try? What do they know? What must they not learn?",
+        "A name, the columns that they know, the secrets that they want (every secret if you name "
+        "none), and what must hold against them; k is as above where you give none. The names are "
+        "published with what is promised.",
         "These might try, too:\n{}",
         "Nobody else is named who might try.",
         "neighbour: knows age, sex; k=5",

@@ -38,9 +38,11 @@ class Field:
     @property
     def kind(self) -> str:
         """What stands in the form: a whole number, a share (typed as a percentage), a number, the
-        path of a file, one or several of `choices`, or attackers, one a line."""
+        path of a file, the name of a column, one or several of `choices`, or attackers."""
         if self.choices is not None:
             return "several" if self.option.kind == "names" else "one"
+        if self.option.metavar == "COL":
+            return "column"
         return self.option.kind if self.option.kind in (*NUMBERS, "attacker") else "file"
 
     @property
@@ -77,8 +79,8 @@ class Field:
         if self.choices is not None:
             return self._choice(texts[0])
         if self.kind == "attacker":
-            return _attackers(texts[0])
-        return texts[0] if self.kind == "file" else self._number(texts[0])
+            return _attackers("\n".join(texts))
+        return texts[0] if self.kind in ("file", "column") else self._number(texts[0])
 
     def _choice(self, text: str) -> str:
         if text not in (self.choices or {}):
@@ -139,6 +141,84 @@ def _attackers(text: str) -> list[str]:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     check_attackers([Attacker.parse(line) for line in lines])
     return lines
+
+
+class AttackerRow(NamedTuple):
+    """One attacker as a row of a form: what stands in each of its fields."""
+
+    name: str = ""
+    knows: tuple[str, ...] = ()
+    wants: tuple[str, ...] = ()
+    k: str = ""
+    l: str = ""  # noqa: E741 - its name in the field
+    told: str = ""
+    """The most to tell, in per cent."""
+    more: str = ""
+    """Whatever else is asked, as on a command line."""
+
+    @classmethod
+    def of(cls, line: str) -> AttackerRow:
+        """The row of an attacker who is typed in one line.
+
+        >>> AttackerRow.of("boss: knows job; wants ill; k=9; max_told=0.1; t=0.3").more
+        't=0.3'
+        """
+        found = Attacker.parse(line)
+        asks = dict(found.asks)
+        alike, different = (str(asks.pop(name, "")) for name in ("k", "l"))
+        told = "" if found.max_told is None else f"{100 * found.max_told:g}"
+        more = "; ".join(f"{name}={value}" for name, value in asks.items())
+        return cls(found.name, found.knows, found.wants, alike, different, told, more)
+
+    @classmethod
+    def sent(cls, number: int, every: Callable[[str], Sequence[str]]) -> AttackerRow | None:
+        """The row of that number of a form, whose fields `every` gives; `None`: there is none."""
+        given = {part: every(f"who-{number}-{part}") for part in cls._fields}
+        if not given["name"]:
+            return None
+        texts = {part: (some[0].strip() if some else "") for part, some in given.items()}
+        knows, wants = (tuple(filter(None, given[part])) for part in ("knows", "wants"))
+        return cls(**{**texts, "knows": knows, "wants": wants})  # type: ignore[arg-type]
+
+    @property
+    def line(self) -> str:
+        """The attacker in one line, as on a command line; empty for a row that nobody filled in.
+
+        >>> AttackerRow("boss", ("age", "job"), k="9", told="10").line
+        'boss: knows age,job; k=9; max_told=0.1'
+        """
+        if not any(self):
+            return ""
+        if odd := [c for c in (*self.knows, *self.wants) if {",", ";"} & {*c}]:
+            raise InputError(
+                f"column {odd[0]!r} has a comma or a semicolon in its name, which separate columns "
+                "here; write this attacker into tamis.toml"
+            )
+        columns = [
+            f"{what} {','.join(some)}"
+            for what, some in (("knows", self.knows), ("wants", self.wants))
+            if some
+        ]
+        asks = [f"{name}={value}" for name, value in (("k", self.k), ("l", self.l)) if value]
+        if self.told:
+            share = _number_of(self.told) / 100
+            asks.append(f"max_told={round(share, 9):g}")
+        return f"{self.name}: " + "; ".join(filter(None, [*columns, *asks, self.more]))
+
+
+def _number_of(text: str) -> float:
+    try:
+        return float(text.replace(",", "."))
+    except ValueError:
+        raise InputError(f"the most that may be told must be a percentage, got {text!r}") from None
+
+
+def rows_sent(every: Callable[[str], Sequence[str]]) -> list[AttackerRow]:
+    """The attackers of a form, row by row, filled in or not."""
+    found: list[AttackerRow] = []
+    while (row := AttackerRow.sent(len(found), every)) is not None:
+        found.append(row)
+    return found
 
 
 def check_together(settings: Mapping[str, Any]) -> None:

@@ -53,7 +53,7 @@ FLAG_WORDS = {
     "--max-features": "“The most columns”",
     "--min-kept": "“The least that must be kept”",
     "--max-told": "“The most that may be told”",
-    "--attacker": "“Who else might try?”",
+    "--attacker": "“Who might try?”",
 }
 """What the flags in a message are called on the pages."""
 SCRIPTS = (

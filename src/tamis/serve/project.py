@@ -248,12 +248,17 @@ class Project:
     def _columns(self, *roles: str) -> list[str]:
         return [name for name, role in self.roles.items() if role in roles]
 
+    @property
+    def knowable(self) -> list[str]:
+        """The columns that an attacker may know."""
+        return self._columns(*RELEASED, "drop")
+
     def check_attackers(self, attackers: Sequence[str]) -> None:
         """Refuse attackers who know or want what these columns are not."""
         check_knowing(
             map(Attacker.parse, attackers),
             self.roles,
-            self._columns(*RELEASED, "drop"),
+            self.knowable,
             self.usual_attacker[1],
             lambda column: _ROLE_WORDS.get(self.roles[column], self.roles[column]),
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import wraps
 from typing import Any, NamedTuple, Self
@@ -23,7 +23,15 @@ from tamis.errors import InputError
 from tamis.options.release import ATTACKER
 from tamis.serve.access import FORM, PostedForm, file_name, read_form, receive_file, same
 from tamis.serve.app_state import AppState
-from tamis.serve.fields import FIELDS, as_typed, check_together, shown_levels, typed_ladder
+from tamis.serve.fields import (
+    FIELDS,
+    AttackerRow,
+    as_typed,
+    check_together,
+    rows_sent,
+    shown_levels,
+    typed_ladder,
+)
 from tamis.serve.pages import (
     attacker_bars,
     column_bars,
@@ -399,11 +407,18 @@ async def settings(state: AppState, project: Project, request: Request) -> Respo
 
 
 def _settings(
-    state: AppState, project: Project, error: str = "", said: Mapping[str, Any] | None = None
+    state: AppState,
+    project: Project,
+    error: str = "",
+    said: Mapping[str, Any] | None = None,
+    rows: Sequence[AttackerRow] | None = None,
 ) -> Response:
+    """The limits as they are kept, or as somebody `said` them, attackers in `rows`."""
     if not project.is_audited:
         return go(project.address("columns"))
     state.typed.pop(project.key, None)
+    if rows is None:
+        rows = [AttackerRow.of(line) for line in project.settings.get(ATTACKER.name) or ()]
     values = {f.name: project.settings.get(f.name, f.default) for f in FIELDS.values()}
     shown = {f.name: f.typed(values[f.name]) for f in FIELDS.values() if f.kind != "several"}
     ticked = {f.name: list(values[f.name] or ()) for f in FIELDS.values() if f.kind == "several"}
@@ -415,6 +430,7 @@ def _settings(
         fields=FIELDS.values(),
         shown={**shown, **(said or {})},
         ticked=ticked,
+        attackers=[*(row for row in rows if any(row)), AttackerRow()],
         error=error,
         command=project.command("release", project.release_options, "--out", "DIR"),
         config=True,
@@ -433,7 +449,7 @@ async def set_settings(state: AppState, project: Project, request: Request) -> R
             await state.compare(project)
     except InputError as error:
         said = {f.name: form.one(f.name) for f in FIELDS.values() if f.kind != "several"}
-        return _settings(state, project, str(error), said)
+        return _settings(state, project, str(error), said, rows_sent(form.all))
     done = project.is_compared
     return go(project.address("compare" if done else "work"))
 
@@ -452,7 +468,11 @@ async def settings_command(state: AppState, project: Project, request: Request) 
 
 def settings_sent(state: AppState, project: Project, form: PostedForm) -> dict[str, Any]:
     """What is asked for; a file must lie where the person opened folders."""
-    asked = {f.name: f.read(form.all(f.name)) for f in FIELDS.values()}
+    lines = [*form.all(ATTACKER.name), *(row.line for row in rows_sent(form.all))]
+    asked = {
+        f.name: f.read(lines if f.name == ATTACKER.name else form.all(f.name))
+        for f in FIELDS.values()
+    }
     check_together(asked)
     project.check_attackers(asked[ATTACKER.name] or ())
     for each in FIELDS.values():
