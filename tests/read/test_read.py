@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import warnings
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -75,6 +76,32 @@ def test_a_marker_of_missing_values_that_is_not_named_is_told():
     values = [str(i) for i in range(20)] + ["NA"]
     with pytest.warns(TamisWarning, match=r"'x' is read as text: 1 of its 21 values.*--missing"):
         typed(pl.DataFrame({"x": values}))
+
+
+@pytest.mark.parametrize(
+    ("texts", "words"),
+    [
+        (["."], "among them '.'; if that marks missing values, pass --missing .$"),
+        (
+            ["?", "NA"],
+            r"'\?', 'NA'; if these mark missing .* --missing '\?' --missing NA$",
+        ),
+        (["Jan"], "are not numbers; if some text marks missing values, pass it with --missing$"),
+    ],
+)
+def test_usual_markers_are_named_and_no_other_value(texts, words):
+    with pytest.warns(TamisWarning, match=words):
+        typed(pl.DataFrame({"x": [*(str(i) for i in range(20)), *texts]}))
+
+
+def test_rows_of_nobody_are_said_to_count_as_one_person():
+    frame = pl.DataFrame({"pid": ["a", None, "b", None], "ill": [0, 1, 0, 1], "age": [1, 2, 3, 4]})
+    with pytest.warns(TamisWarning, match="2 rows have no 'pid', and count as one person"):
+        table = read_table(frame, target="ill", identifier=["pid"])
+    assert table.people.count == 3
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", TamisWarning)
+        read_table(frame.head(3), target="ill", identifier=["pid"])
 
 
 def test_markers_of_missing_values(file):

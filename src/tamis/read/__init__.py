@@ -151,6 +151,7 @@ def read_table(
         table = without_empty(table)
         check_table(table)
         say_respelt(table.respelt())
+        say_unnamed(table)
     bins = asked_bins((), known) if target_bins is None else target_bins
     if bins is None:
         return table
@@ -405,6 +406,18 @@ def say_unlabelled(target: str, left: int, rows: int) -> None:
         )
     if left < rows:
         words = f"{rows - left:,} of {rows:,} rows have no {target!r} and are left out"
+        warnings.warn(words, TamisWarning, stacklevel=3)
+
+
+def say_unnamed(table: Table) -> None:
+    """Warn of rows that say of nobody whom they are about: they count as one person."""
+    columns = table.person_columns
+    without = table.frame.select(pl.all_horizontal(pl.col(columns).is_null()).sum()).item()
+    if columns and without > 1:
+        words = (
+            f"{without:,} rows have no {listed(columns)}, and count as one person; give each a "
+            "number of its own if these are different people"
+        )
         warnings.warn(words, TamisWarning, stacklevel=3)
 
 

@@ -9,13 +9,14 @@ same ISO form, with or without the time of day; other forms of both are rewritte
 
 from __future__ import annotations
 
+import shlex
 import warnings
 from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
 import polars as pl
 
-from tamis.errors import InputError, TamisWarning, plural
+from tamis.errors import InputError, TamisWarning, listed, plural
 from tamis.table import bare
 
 _NUMBER = r"^-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
@@ -35,6 +36,8 @@ _DATES = {
     rf"^{_DAY}T[0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}(?:\.[0-9]{{1,6}})?$": "%Y-%m-%dT%H:%M:%S%.f",
 }
 """The ISO forms of dates, as patterns, and how each is read."""
+MARKERS = ("?", "NA", "N/A", "NULL", "null", "-", ".", "unknown")
+"""Texts that often mean a missing value."""
 KINDS = ("text", "number", "date")
 """What a schema may declare a column to be."""
 
@@ -132,7 +135,7 @@ def _as_number(column: pl.Series, name: str) -> pl.Series | None:
             if strange.str.contains(_INFINITE).all():
                 raise _endless(name, strange.len())
             there = column.len() - column.null_count()
-            _warn_almost_numbers(name, strange.len(), strange.n_unique(), there)
+            _warn_almost_numbers(name, strange.len(), set(strange.unique()), there)
             return None
     return _finite(column, name, numbers)
 
@@ -283,7 +286,7 @@ class ColumnRule:
         if self._strange:
             if self._endless == self._strange:
                 raise _endless(self.name, self._strange)
-            _warn_almost_numbers(self.name, self._strange, len(self._kinds), self._present)
+            _warn_almost_numbers(self.name, self._strange, self._kinds, self._present)
             return pl.String()
         _refuse_long(self.name, self._infinite, self._long)
         return pl.Float64()
@@ -340,12 +343,22 @@ def _endless(name: str, rows: int) -> InputError:
     )
 
 
-def _warn_almost_numbers(name: str, strange: int, kinds: int, present: int) -> None:
-    """Warn about a column that a marker for missing values has turned into text."""
-    if strange <= 0.2 * present and kinds <= 3:
+def _warn_almost_numbers(name: str, strange: int, kinds: Collection[str], present: int) -> None:
+    """Warn about a column that a marker for missing values has turned into text.
+
+    A usual marker is named: it is no value of anybody.
+    """
+    if strange <= 0.2 * present and len(kinds) <= 3:
+        which = "are not numbers; if some text marks missing values, pass it with --missing"
+        if known := [text for text in MARKERS if text in kinds]:
+            marks = "that marks" if len(known) == 1 else "these mark"
+            pass_them = " ".join(f"--missing {shlex.quote(text)}" for text in known)
+            which = (
+                f"are not numbers, among them {listed(known)}; if {marks} missing values, "
+                f"pass {pass_them}"
+            )
         warnings.warn(
-            f"column {name!r} is read as text: {strange} of its {present} values "
-            "are not numbers; if some text marks missing values, pass it with --missing",
+            f"column {name!r} is read as text: {strange} of its {present} values {which}",
             TamisWarning,
             stacklevel=2,
         )

@@ -26,6 +26,7 @@ from tamis.files import written
 from tamis.publication.bundle import refuse_existing, written_release
 from tamis.read import format_of, read_table
 from tamis.read.guesses import ColumnGuess, guess_columns
+from tamis.read.types import MARKERS
 from tamis.serve.project import shown_of
 from tamis.table import Table, bare
 from tamis.verification.claims import exposure_words, unique_words
@@ -46,8 +47,6 @@ MOST_VALUES = 30
 """Texts of a column that a page lists, to be put into groups by hand."""
 SHOWN_ROWS, MOST_SHOWN = 8, 40
 """Rows and columns that a page shows before and after."""
-MARKERS = ("?", "NA", "N/A", "NULL", "null", "-", ".", "unknown")
-"""Texts that often mean a missing value."""
 WIDELY_KNOWN = (
     "age", "birth", "born", "sex", "gender", "zip", "postcode", "postal", "city", "town", "region",
     "county", "state", "country", "nation", "job", "occupation", "profession", "employ",
