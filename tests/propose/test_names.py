@@ -66,6 +66,25 @@ def test_as_many_bands_with_other_ends_are_told_apart_by_a_value():
     assert names == ["birth (2 bands) (birth: < 1960, ...)", "birth (2 bands) (birth: < 1970, ...)"]
 
 
+def test_groups_of_one_name_are_told_apart_by_their_rows():
+    """Which values are with the commonest one may be all that differs; each of three has a name."""
+    releases = []
+    for members in (["A", "B"], ["A", "C", "D"], ["A", "E", "F", "G"]):
+        ladder = {"groups": {"A and others": members}, "unlisted": "rest"}
+        letters = FRAME["icd10"].str.head(1)
+        cells = pl.when(letters.is_in(members)).then(pl.lit("A and others")).otherwise(
+            pl.lit("rest")
+        )  # fmt: skip
+        whole = released(TABLE, ["icd10"], "icd10 (2 groups)", Recipe("hand"))
+        frame = whole.table.frame.with_columns(icd10=FRAME.select(cells).to_series())
+        forms = {"icd10": Coarsening(ladder, 1)}
+        releases.append(replace(whole, table=replace(whole.table, frame=frame), forms=forms))
+    names = [each.name for each in name_once(releases)]
+    assert names == [
+        f"icd10 (2 groups) (icd10: A and others in {rows} rows)" for rows in (50, 75, 100)
+    ]
+
+
 def test_a_name_that_only_one_has_stays():
     assert [each.name for each in name_once([coarse(5, 1)])] == [coarse(5, 1).name]
 

@@ -16,6 +16,7 @@ from tamis.catalogue.methods import MethodRecord
 from tamis.coarsen.intervals import Multiples
 from tamis.coarsen.ladder import Ladder, form_class
 from tamis.coding import Coded, CodedFrame
+from tamis.errors import plural
 from tamis.evaluate.bits_scorer import BitsScorer
 from tamis.learn.holdout import HoldOut
 from tamis.perturb import drawn_for
@@ -312,7 +313,10 @@ def name_once(releases: Iterable[Release]) -> Iterator[Release]:
 
 
 def _told_apart(release: Release, others: Collection[Release]) -> list[str]:
-    """What differs; where only the ends of as many bands or groups do, a value that others lack."""
+    """What differs; where only the ends of as many bands or groups do, a value that others lack.
+
+    Where groups of other values go by one name, it is said how many rows have it.
+    """
     parts = what_differs(release, others)
     if [what_differs(each, others) for each in others].count(parts) == 1:
         return parts
@@ -320,11 +324,34 @@ def _told_apart(release: Release, others: Collection[Release]) -> list[str]:
         theirs = {v for each in others if each is not release for v in _values(each, column)}
         if own := [value for value in _values(release, column) if value not in theirs]:
             return [f"{column}: {own[0]}, ..."]
-    return parts
+    rows = _rows_apart(release, others)
+    return rows if [_rows_apart(each, others) for each in others].count(rows) == 1 else parts
 
 
-def _values(release: Release, column: str) -> list[str]:
+def _rows_apart(release: Release, others: Collection[Release]) -> list[str]:
+    """Of each column, the first value that not all releases have in as many rows, and in how many.
+
+    >>> from tamis.release import Recipe, released
+    >>> from tamis.table import Roles, Table
+    >>> def one(jobs):
+    ...     frame = pl.DataFrame({"job": jobs, "ill": [0, 1, 1]})
+    ...     return released(Table(frame, Roles(target="ill")), ["job"], "", Recipe("hand"))
+    >>> both = one(["cook", "cook", "bard"]), one(["cook", "bard", "bard"])
+    >>> _rows_apart(both[0], both), _rows_apart(both[1], both)
+    (['job: bard in 1 row'], ['job: bard in 2 rows'])
+    """
+    found = []
+    for column in release.features:
+        each = [_values(other, column) for other in others]
+        mine = _values(release, column)
+        if differing := [v for v in mine if len({other.get(v) for other in each}) > 1]:
+            found.append(f"{column}: {differing[0]} in {plural(mine[differing[0]], 'row')}")
+    return found
+
+
+def _values(release: Release, column: str) -> dict[str, int]:
+    """The values of a column and their rows, in the alphabet's order."""
     if column not in release.features:
-        return []
+        return {}
     cells = release.table.frame.get_column(column).cast(pl.String).drop_nulls()
-    return sorted(cells.unique().to_list())
+    return dict(sorted(cells.value_counts(name="n").iter_rows()))

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 HALF_A_STEP = 0.0005
 """Figures are shown in tenths of a percent: less than half of one is no difference."""
+WIDE = 0.3
+"""From such a width on, the interval of what is kept is said: the figure alone would mislead."""
 AS_GOOD = 3
 """How many of the releases that are as good are named."""
 MANY_UNIQUE = 0.5
@@ -202,7 +204,11 @@ def kept_told_words(outcome: Outcome, analysis: Analysis) -> list[str]:
 
     chosen, table, bits = outcome.decision.chosen, outcome.table, analysis.bits
     kept, told = chosen.value("kept") or 0.0, chosen.value("told")
-    found = [f"Keeps {percent(kept, 0)} of what can be learnt about {table.target}."]
+    ends = None if bits is None else bits.kept.interval
+    between = ""
+    if ends is not None and ends.high - ends.low > WIDE:
+        between = f" ({percent(ends.low, 0)} to {percent(ends.high, 0)})"
+    found = [f"Keeps {percent(kept, 0)}{between} of what can be learnt about {table.target}."]
     if told is None or bits is None:
         return found
     found += told_words(bits, str(table.target), str(table.secret_words))
