@@ -203,9 +203,11 @@ class AppState:
 
         then = "compare" if take is None else "preview"
         work = Work(
-            "Looking for releases and comparing them",
+            "Drawing rows that describe nobody"
+            if project.is_synthetic
+            else "Looking for releases and comparing them",
             project.address(then),
-            project.address("settings"),
+            project.address("synthetic" if project.is_synthetic else "settings"),
             project.command("release", options, "--out", "DIR"),
             finished,
         )

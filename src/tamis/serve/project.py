@@ -154,6 +154,8 @@ class Project:
     whole: list[str] = field(default_factory=list)
     """The columns that are never released in a coarser form."""
     settings: dict[str, Any] = field(default_factory=dict)
+    synthetic: dict[str, Any] = field(default_factory=dict)
+    """What was said about rows that describe nobody, and whether these are `asked` for instead."""
     audited: dict[str, Any] | None = None
     """The options that the audit was made with."""
     compared: dict[str, Any] | None = None
@@ -236,8 +238,18 @@ class Project:
     @property
     def release_options(self) -> dict[str, Any]:
         """The same, with what is asked for."""
+        if self.is_synthetic:
+            # What looks at cells, as who sorts out rows or cuts a target does, no epsilon covers.
+            cells = ("drop_unlabelled", "target_bins")
+            public = {n: v for n, v in self.source_options.items() if n not in cells}
+            return {**public, **self.synthetic["options"]}
         asked = {name: value for name, value in self.settings.items() if value not in (None, [])}
         return {**self.source_options, **asked, **self._coarsening}
+
+    @property
+    def is_synthetic(self) -> bool:
+        """Whether rows that describe nobody are asked for."""
+        return bool(self.synthetic.get("asked"))
 
     @property
     def usual_attacker(self) -> tuple[list[str], list[str]]:

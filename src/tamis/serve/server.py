@@ -21,7 +21,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from tamis.errors import InputError, TamisError
-from tamis.serve import judging, releasing, steps
+from tamis.serve import judging, releasing, steps, synthetic
 from tamis.serve.access import FORM, AccessMiddleware, Keys, TooLarge
 from tamis.serve.app_state import AppState
 from tamis.serve.steps import show, state_of
@@ -48,6 +48,10 @@ ROUTES = [
     ("GET", f"{TABLE}/exposure", steps.exposure),
     ("GET", f"{TABLE}/settings", steps.settings),
     ("POST", f"{TABLE}/settings", steps.set_settings),
+    ("GET", f"{TABLE}/synthetic", synthetic.synthetic),
+    ("POST", f"{TABLE}/synthetic", synthetic.set_synthetic),
+    ("GET", f"{TABLE}/synthetic/cost", synthetic.cost),
+    ("POST", f"{TABLE}/synthetic/draw", synthetic.draw),
     ("GET", f"{TABLE}/work", steps.work),
     ("GET", f"{TABLE}/events", steps.events),
     ("POST", f"{TABLE}/stop", steps.stop),

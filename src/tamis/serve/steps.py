@@ -422,6 +422,7 @@ def _settings(
     values = {f.name: project.settings.get(f.name, f.default) for f in FIELDS.values()}
     shown = {f.name: f.typed(values[f.name]) for f in FIELDS.values() if f.kind != "several"}
     ticked = {f.name: list(values[f.name] or ()) for f in FIELDS.values() if f.kind == "several"}
+    real = replace(project, synthetic={})
     return show(
         state,
         "settings",
@@ -432,7 +433,7 @@ def _settings(
         ticked=ticked,
         attackers=[*(row for row in rows if any(row)), AttackerRow()],
         error=error,
-        command=project.command("release", project.release_options, "--out", "DIR"),
+        command=real.command("release", real.release_options, "--out", "DIR"),
         config=True,
     )
 
@@ -444,6 +445,7 @@ async def set_settings(state: AppState, project: Project, request: Request) -> R
         return go(project.address("work"))
     try:
         project.settings = settings_sent(state, project, form)
+        project.synthetic = {**project.synthetic, "asked": False} if project.synthetic else {}
         project.save()
         if not project.is_compared:
             await state.compare(project)
@@ -460,7 +462,7 @@ async def settings_command(state: AppState, project: Project, request: Request) 
     form = await checked_form(state, request)
 
     def meant() -> tuple[Project, str]:
-        tried = replace(project, settings=settings_sent(state, project, form))
+        tried = replace(project, settings=settings_sent(state, project, form), synthetic={})
         return tried, tried.command("release", tried.release_options, "--out", "DIR")
 
     return _typed(state, meant)

@@ -6,6 +6,7 @@ what it found as JSON to stdout.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import shutil
@@ -21,10 +22,12 @@ from numpy.typing import NDArray
 
 from tamis.catalogue.formats import SPARSE
 from tamis.datasets import stays
+from tamis.dp.ledger import Ledger, fingerprint
 from tamis.errors import InputError, TamisError, TamisWarning
 from tamis.files import written
 from tamis.publication.bundle import refuse_existing, written_release
-from tamis.read import format_of, read_table
+from tamis.read import format_of, read_table, stored_frame
+from tamis.read.dialect import Dialect
 from tamis.read.guesses import ColumnGuess, guess_columns
 from tamis.read.types import MARKERS
 from tamis.serve.project import shown_of
@@ -94,6 +97,7 @@ def look(source: str, *, made: dict[str, Any] | None = None, **options: Any) -> 
 def _described(table: Table, guess: ColumnGuess) -> dict[str, Any]:
     column = table.frame.get_column(guess.name)
     found, values = guess_role(guess), common_values(column)
+    ends, whole = number_ends(column)
     return {
         "name": guess.name,
         "question": entry.question if (entry := table.dictionary.get(guess.name)) else "",
@@ -106,7 +110,25 @@ def _described(table: Table, guess: ColumnGuess) -> dict[str, Any]:
         "bars": distribution(column),
         "samples": [cut_short(value) for value, _ in values[:SAMPLES]],
         "values": values if guess.kind == "nominal" and len(values) <= MOST_VALUES else [],
+        "ends": ends,
+        "whole": whole,
     }
+
+
+def number_ends(column: pl.Series) -> tuple[list[float] | None, bool]:
+    """The lowest and the highest number of a column, and whether all are whole.
+
+    >>> number_ends(pl.Series([3, 1, None])), number_ends(pl.Series(["a"]))
+    (([1.0, 3.0], True), (None, False))
+    """
+    if not column.dtype.is_numeric():
+        return None, False
+    numbers = bare(column).cast(pl.Float64).drop_nulls()
+    numbers = numbers.filter(numbers.is_finite())
+    if not numbers.len():
+        return None, False
+    ends = numbers.to_numpy()
+    return [float(ends.min()), float(ends.max())], bool((ends == np.floor(ends)).all())
 
 
 def guess_role(guess: ColumnGuess) -> RoleGuess:
@@ -264,6 +286,26 @@ def hand_over(
     }
 
 
+def account(source: str, ledger: str, **options: Any) -> dict[str, Any]:
+    """What differential privacy has cost a table so far, by the ledger at a path."""
+    file, mark, inside = source.partition("::")
+    missing = options.pop("missing", ())
+    cells = stored_frame(source, dialect=Dialect(**options))
+    known = fingerprint(cells, missing=missing)
+    with open(file, "rb") as content:
+        digest = hashlib.file_digest(content, "sha256").hexdigest()
+    place = f"{Path(file).resolve()}{mark}{inside}"
+    found = Ledger(ledger).account(place, digest, rows=known.rows, columns=known.columns)
+    return {
+        "epsilon": found.epsilon,
+        "words": found.words(),
+        "entries": [
+            {"date": e.date[:10], "epsilon": e.epsilon, "table": Path(e.table).name}
+            for e in found.entries
+        ],
+    }
+
+
 def answer_on_stdout(task: Callable[..., dict[str, Any]]) -> int:
     """The whole of such a process: options on stdin, what was found on stdout; gives the exit code.
 
@@ -277,7 +319,11 @@ def answer_on_stdout(task: Callable[..., dict[str, Any]]) -> int:
     return code
 
 
-TASKS: dict[str, Callable[..., dict[str, Any]]] = {"look": look, "hand_over": hand_over}
+TASKS: dict[str, Callable[..., dict[str, Any]]] = {
+    "look": look,
+    "account": account,
+    "hand_over": hand_over,
+}
 
 if __name__ == "__main__":
     sys.exit(answer_on_stdout(TASKS[sys.argv[1]]))

@@ -200,6 +200,8 @@ def run_release(asked: Request) -> None:
         return
     ledger = ledger_path(asked.source, asked.ledger)
     print_outcome(outcome, analysis, asked.out, asked.as_json, total(spent, ledger))
+    if is_served():
+        tell_draft(outcome, asked.out)  # and no others: each would cost again
     if asked.watched:
         words = spending_words(spent, ledger)
         console(stderr=True).print(words, markup=False, soft_wrap=True)
@@ -323,20 +325,24 @@ def _handed(table: Rows, folders: Iterable[str], binary: Any) -> EarlierReleases
 def draft_others(outcome: Outcome, first: Path, origin: Mapping[str, Any]) -> None:
     """Publish more releases of the same comparison, each as ``{"take": NAME, "out": DIR}`` asks."""
     from tamis.publication.bundle import publish
-    from tamis.serve.tasks import write_shown
 
-    write_shown(outcome, first)
-    tell_server(made=str(first))
+    tell_draft(outcome, first)
     for line in sys.stdin:
         asked = json.loads(line)
         try:
             taken = outcome.taking(asked["take"]).closer()
             publish(taken, asked["out"], origin=origin)
-            write_shown(taken, asked["out"])
+            tell_draft(taken, asked["out"])
         except TamisError as error:
             tell_server(failed=str(error))
-        else:
-            tell_server(made=asked["out"])
+
+
+def tell_draft(outcome: Outcome, out: str | Path) -> None:
+    """Leave what a page shows of a draft beside it, and say that it is made."""
+    from tamis.serve.tasks import write_shown
+
+    write_shown(outcome, out)
+    tell_server(made=str(out))
 
 
 def _large_origin(source: TableSource, options: EngineOptions) -> dict[str, Any]:
