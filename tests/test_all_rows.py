@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import polars as pl
 import pytest
@@ -9,9 +12,11 @@ import pytest
 from tamis.all_rows import AllRows, Crowds
 from tamis.coarsen.ladder import Ladder
 from tamis.errors import CannotMeet, InputError
+from tamis.evaluate.in_population import InPopulation, register_of
 from tamis.flow import Settings, consider
 from tamis.release import Coarsening, Recipe, Release, released
 from tamis.require import requirements
+from tamis.risk.suppression import Suppression
 from tamis.table import Roles, Table
 from tests.long import daily
 
@@ -182,8 +187,73 @@ def test_another_release_of_the_comparison_was_not_counted_on_all_rows(engine, b
         outcome.taking(outcome.decision.scorecard.baseline.release.name)
 
 
+TOWN = pl.concat([small(60), small(400, seed=9).with_columns(pl.col("who") + 1000)])
+"""Everybody, those of the table among them; their ages and jobs occur there, too, and others."""
+
+
+@pytest.mark.parametrize("who", [False, True], ids=["rows", "people"])
+@pytest.mark.parametrize("width", [None, 10])
+@pytest.mark.parametrize("share", [0.0, 0.5], ids=["all stay", "few go"])
+def test_who_is_in_the_population_is_counted_as_in_memory(engine, behind, who, width, share):
+    frame = small()
+    identifier: dict[str, Any] = {"identifier": ("who",)} if who else {}
+    large = behind(engine, frame, **ROLES, **identifier)
+    whole = Table(frame, Roles(target="ill", quasi=("age", "job"), identifiers=("who",) * who))
+    forms = {} if width is None else {"age": Coarsening({"width": [width]}, 1)}
+    for features in (["age", "job"], ["age"], ["dose"]):
+        here = {name: form for name, form in forms.items() if name in features}
+        plain = released(whole, features, "by hand", Recipe("hand"))
+        cells = {
+            name: Ladder.from_dict(name, form.ladder).apply(frame[name], form.level)
+            for name, form in here.items()
+        }
+        table = replace(plain.table, frame=plain.table.frame.with_columns(**cells))
+        release = Release(
+            "by hand", table, plain.recipe, people=plain.people, unit=plain.unit, forms=here
+        )
+        given = Settings(k=3, sampling=None, max_suppressed=share)
+        register = register_of(TOWN, whole)
+        crowds = Crowds.of(large, given, {}, register)
+        if share:
+            few = Suppression(60, crowds.asked, frame, whole.people)
+            release = few.trimmed(release)
+            if release.table.rows == 0 or crowds.lacks(release.unsuppressed):
+                continue
+        for known in (InPopulation(register=register), InPopulation(sampling=0.1)):
+            counted = Crowds.of(
+                large, replace(given, sampling=known.sampling), {}, known.register
+            ).population
+            assert counted is not None
+            one, two = counted.risk_of(release.unsuppressed), known.risk_of(release)
+            assert (one is None) == (two is None)
+            if one is not None and two is not None:
+                assert one.to_dict() == approx_deep(two.to_dict())
+            assert counted.presence_of(release.unsuppressed) == known.presence_of(release)
+
+
+def approx_deep(found: dict[str, Any]) -> Any:
+    """Figures to twelve digits, and whatever else as it is."""
+    return {
+        key: approx_deep(value)
+        if isinstance(value, dict)
+        else pytest.approx(value, rel=1e-12)
+        if isinstance(value, float)
+        else value
+        for key, value in found.items()
+    }
+
+
 @pytest.mark.parametrize("engine", ["polars"], indirect=True)
-def test_a_register_cannot_be_counted_behind_an_engine(engine, behind):
+def test_a_register_that_lacks_people_is_refused(engine, behind):
     large = behind(engine, small(), **ROLES)
-    with pytest.raises(InputError, match="--population needs the table in memory"):
-        consider(large, SETTINGS, register=Table(small()))
+    register = register_of(small().head(20), large)
+    crowds = Crowds.of(large, Settings(k=1, max_population_risk=0.9), {}, register)
+    with pytest.raises(InputError, match="must include everyone in the table"):
+        crowds.lacks(a_release(small(), ["age", "job"]))
+
+
+@pytest.mark.parametrize("engine", ["polars"], indirect=True)
+def test_a_limit_in_the_population_needs_one_that_is_known(engine, behind):
+    large = behind(engine, small(), **ROLES)
+    with pytest.raises(InputError, match="needs to know the population"):
+        consider(large, replace(SETTINGS, max_population_risk=0.1))

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tamis.coarsen.ladder import Ladder
-from tamis.decide import Decision, Failure, decide, too_told
+from tamis.decide import Decision, Failure, decide, lacking_in_population, too_told
 from tamis.errors import CannotMeet, listed
+from tamis.evaluate.in_population import CountedInPopulation, population_of
 from tamis.evaluate.scorecard import Row
 from tamis.release import Coarsening, Release
 from tamis.require import requirements
@@ -23,8 +24,17 @@ from tamis.require.attacker import Attacker, knowing_rows
 from tamis.require.base import Requirement, Requirements
 from tamis.require.counts import ClassCounts
 from tamis.require.k import KAnonymity
+from tamis.require.population import OF_POPULATION, OfPopulation
 from tamis.risk.attackers import in_release, knowing_together, required_of
-from tamis.risk.behind_engine import Reached, Rest, cells_of, reached_by_all, without_few
+from tamis.risk.behind_engine import (
+    Reached,
+    Rest,
+    cells_of,
+    classes_in_memory,
+    reached_by_all,
+    without_few,
+)
+from tamis.risk.presence import CountedClasses
 from tamis.risk.suppression import most_suppressed
 from tamis.rows import other_engine
 from tamis.rows.counts import (
@@ -68,6 +78,8 @@ class AllRows:
     """The columns in a coarser form."""
     left_out: dict[str, int] | None
     """The people and rows that are left out, and all there are; `None` where nobody is."""
+    population: CountedInPopulation | None
+    """What is known of the population, in which all rows are counted."""
 
     @property
     def promises(self) -> list[KAnonymity]:
@@ -124,6 +136,7 @@ def choose_on_all_rows(
     rows: int,
     ladders: Mapping[str, Ladder],
     search: Callable[[Table, Settings], Decision],
+    register: Table | None = None,
 ) -> tuple[Decision, AllRows]:
     """Choose a release on a sample, and count its promises on all rows.
 
@@ -138,6 +151,8 @@ def choose_on_all_rows(
         Coarser forms that people wrote, which may name any value.
     search : callable
         Chooses a release of a sample, by settings for it.
+    register : Table, optional
+        Everybody of whom the large table is a sample.
 
     Returns
     -------
@@ -145,7 +160,7 @@ def choose_on_all_rows(
         `CannotMeet` where no release reaches on all rows what is asked for.
     """
     sample = sampled(large, rows, settings.seed)
-    crowds = Crowds.of(large, settings, ladders)
+    crowds = Crowds.of(large, settings, ladders, register)
     best: tuple[Decision, int] | None = None
     for times in (2**i for i in range(TRIES)):
         asked = _of_sample(settings, sample, times)
@@ -177,7 +192,8 @@ def where_the_rows_are(settings: Settings) -> Settings:
 def _of_sample(settings: Settings, sample: Sample, times: int) -> Settings:
     """What to ask of a sample, in which groups are smaller: of their size only in proportion.
 
-    Of each attacker so many times the k, since the sample lacks rows.
+    Of each attacker so many times the k, since the sample lacks rows. Of the population nothing:
+    that is counted on all rows.
     """
     share = sample.table.rows / sample.of
 
@@ -190,7 +206,9 @@ def _of_sample(settings: Settings, sample: Sample, times: int) -> Settings:
         asks = scaled(requirements(**{"k": settings.k, **each.asks}))
         known = {"k": asks["k"], **{name: asks[name] for name in each.asks}}
         threats.append(_asking(each, known))
-    return replace(settings, threats=tuple(threats), **scaled(settings.requirements))
+    alone: dict[str, Any] = {kind.option.dest: None for kind in OF_POPULATION}
+    asks = {**scaled(settings.requirements), **alone, "sampling": None}
+    return replace(settings, threats=tuple(threats), **asks)
 
 
 def _asking(attacker: Attacker, asks: Mapping[str, Any]) -> Attacker:
@@ -295,6 +313,9 @@ class Crowds:
     """Ladders that people wrote, which may name any value."""
     share: float = 0.0
     """Of the people who may be left out."""
+    in_population: tuple[OfPopulation, ...] = ()
+    """What is asked of the people of a release in the population."""
+    population: CountedInPopulation | None = None
     best: int = 0
     """The most people alike that any release has reached."""
     enough: bool = False
@@ -306,12 +327,25 @@ class Crowds:
     _columns: dict[tuple[str, str], CoarseColumn] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, large: LargeTable, settings: Settings, written: Mapping[str, Ladder]) -> Crowds:
+    def of(
+        cls,
+        large: LargeTable,
+        settings: Settings,
+        written: Mapping[str, Ladder],
+        register: Table | None = None,
+    ) -> Crowds:
         """What settings ask of all rows."""
         shape = large.shape
         asked = required_of(shape, settings.requirements, settings.threats)
         known = replace(large, shape=knowing_together(shape, settings.threats))
-        return cls(known, asked, written, settings.max_suppressed or 0.0)
+        required = settings.in_population
+        found = cls(known, asked, written, settings.max_suppressed, required)
+        population = population_of(settings.sampling, register, None, required)
+        if population is not None:
+            found.population = CountedInPopulation(
+                population.sampling, register, classes=found.classes
+            )
+        return found
 
     @property
     def k(self) -> int:
@@ -347,7 +381,8 @@ class Crowds:
             numbers = {"rows": large.rows - rows, "of_rows": large.rows}
             numbers |= {"people": found.rest.people, "of_people": self.everybody}
             large = replace(large, frame=frame, rows=rows)
-        return AllRows(large, sample, k, self.asked, found.reached, coarse, numbers)
+        reached, population = found.reached, self.population
+        return AllRows(large, sample, k, self.asked, reached, coarse, numbers, population)
 
     def lacks(self, release: Release) -> Failure | None:
         """Why a release cannot be taken, if anything is lacking on all rows."""
@@ -355,9 +390,20 @@ class Crowds:
             words = f"the coarser form of {listed(few)} names a value that fewer than {self.k} have"
             failure: Failure | None = Failure(words, words, 1.0)
         else:
-            failure = self.count(release).failure
+            failure = self.count(release).failure or self._lacks_in_population(release)
         self.short = self.short if failure is None else failure.words
         return failure
+
+    def _lacks_in_population(self, release: Release) -> Failure | None:
+        if self.population is None or not self.in_population:
+            return None
+        return next(iter(lacking_in_population(release, self.population, self.in_population)), None)
+
+    def classes(self, release: Release, everyone: bool) -> CountedClasses:
+        """Those of a release; with `everyone` those who are left out are in them, too."""
+        rest = self.count(release).rest
+        cells = self._labelled(release) if everyone or rest is None else rest.cells
+        return classes_in_memory(self.large, release.table.quasi, cells, release.forms)
 
     def count(self, release: Release) -> Counted:
         """What the groups of a release reach of everything that is asked."""

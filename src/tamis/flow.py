@@ -200,11 +200,13 @@ def consider(
     'containment, k = 20, difference'
     """
     if isinstance(table, LargeTable):
-        refuse_memory_only({"earlier": handed, "register": register}, RELEASING)
-        return _consider_all_rows(table, settings or Settings(), sample, ladders, progress)
+        refuse_memory_only({"earlier": handed}, RELEASING)
+        return _consider_all_rows(
+            table, settings or Settings(), sample, ladders, progress, register
+        )
     if isinstance(table, ComparedRecords):
         given = vars(settings or Settings()) | {"earlier": handed, "register": register}
-        refuse_memory_only(given, RELEASING, OF_RECORDS)
+        refuse_memory_only(given, OF_RECORDS)
         outcome = consider(table.records, settings, progress=progress)
         return replace(outcome, left_out=table.left_out, engine=table.said())
     settings = (settings or Settings()).with_secret()
@@ -247,6 +249,7 @@ def _consider_all_rows(
     rows: int,
     ladders: Mapping[str, Ladder] | None,
     progress: Progress | None,
+    register: Table | None,
 ) -> Outcome:
     """Choose on a sample, and count on all rows; the outcome is of the sample but for `all_rows`.
 
@@ -263,13 +266,14 @@ def _consider_all_rows(
             progress("counting all rows", 0, 1)
         return searched[-1].decision
 
-    decision, counted = choose_on_all_rows(large, settings, rows, ladders or {}, search)
+    decision, counted = choose_on_all_rows(large, settings, rows, ladders or {}, search, register)
     of_card = (o for o in searched if o.decision.scorecard is decision.scorecard)
     return replace(
         next(of_card),
         settings=settings,
         decision=decision,
         engine=counted.said(),
+        population=counted.population,
         all_rows=counted,
     )
 

@@ -130,3 +130,39 @@ def test_what_each_column_tells_and_teaches_is_shown_riskiest_first(run, tmp_pat
     assert "tells of hiv" in shown
     assert "teaches of readmitted" in shown
     assert run("audit", path, "--identifier", "patient", "--json").code == 0
+
+
+@pytest.mark.parametrize("engine", ["polars", "duckdb"])
+@pytest.mark.parametrize("known", ["--population", "--sampling"])
+def test_an_engine_finds_in_attackers_and_the_population_what_memory_finds(
+    run, tmp_path, engine, known
+):
+    part, town = tmp_path / "part.parquet", tmp_path / "town.parquet"
+    patients(900).frame.write_parquet(town)
+    patients(900).frame.head(300).write_parquet(part)
+    asked: list[object] = ["audit", part, "--target", "readmitted", "--identifier", "patient"]
+    asked += ["--quasi", "birth_year,sex", "--attacker", "boss: knows sex,zip; k=40; l=2", "--json"]
+    asked += ["--max-population-risk", ".01", known, town if known == "--population" else "0.25"]
+    whole, there = run(*asked), run(*asked, "--engine", engine)
+    assert (whole.code, there.code) == (1, 1)
+    one, two = json.loads(whole.out), json.loads(there.out)
+    assert one["population"].pop("estimates") == two["population"].pop("estimates")
+    assert one["population"] == pytest.approx(two["population"], abs=1e-12)
+    assert [one[part] for part in ("presence", "attackers")] == [
+        two[part] for part in ("presence", "attackers")
+    ]
+    assert [limit["name"] for limit in one["limits"]] == ["max_population_risk", "k", "l"]
+    assert [limit["met"] for limit in one["limits"]] == [limit["met"] for limit in two["limits"]]
+
+
+def test_what_is_for_tables_is_refused_of_sparse_records(run, tmp_path):
+    path = tmp_path / "records.basket"
+    path.write_text("a b\na\nb c\n")
+    for flag, value, words in (
+        ("--attacker", "boss: knows a; k=2", "are for tables"),
+        ("--sampling", "0.5", "counted for tables"),
+        ("--max-population-risk", "0.5", "counted for tables"),
+    ):
+        found = run("audit", path, flag, value)
+        assert found.code == 2
+        assert words in " ".join(found.err.split())

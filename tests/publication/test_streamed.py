@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -18,12 +19,13 @@ import pytest
 
 from tamis import Attacker
 from tamis.errors import CannotMeet, InputError
+from tamis.evaluate.in_population import register_of
 from tamis.flow import Outcome, Settings, consider
 from tamis.publication import streamed
 from tamis.publication.bundle import publish
 from tamis.rows.engines import DuckDB, Engine, Polars
 from tamis.rows.sources import open_large
-from tamis.table import sort_by_content
+from tamis.table import Table, sort_by_content
 from tamis.verification.verify import verify
 from tests.long import daily
 from tests.quick_look import no_trees
@@ -151,7 +153,6 @@ def test_columns_of_zeros_and_ones_are_promised_by_equality(tmp_path):
         (Settings(methods={"noise": {}}), "alters cells"),
         (Settings(methods={"containment": {}}), "--engine memory"),
         (Settings(absences=1), "--known-absences needs the table in memory: it is for"),
-        (Settings(sampling=0.1, max_population_risk=0.1), "--sampling needs the table in memory"),
     ],
 )
 def test_what_is_done_in_memory_only_is_refused(tmp_path, asked, words):
@@ -359,3 +360,68 @@ def test_a_share_that_leaves_out_too_few_is_passed_over(tmp_path):
     assert "suppressed" not in content
     (promise,) = content["promises"]
     assert promise["columns"] == []
+
+
+TOWN = pl.concat([stays_of(), stays_of(4500, seed=8).with_columns(pl.col("who") + 10_000)])
+
+
+@pytest.fixture(scope="module", params=["rows", "people"])
+def in_town(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, Table]:
+    """A release whose people are a sample of a town; a few of them are left out."""
+    folder = tmp_path_factory.mktemp("town")
+    roles: dict[str, Any] = {
+        "target": "ill",
+        "quasi": ("sex", "age"),
+        "drop": ("hiv", "ward", "who"),
+    }
+    if request.param == "people":
+        roles |= {"drop": ("hiv", "ward"), "identifier": ("who",)}
+    stays_of().write_parquet(folder / "rows.parquet")
+    (folder / "scratch").mkdir()
+    engine = DuckDB(folder / "scratch")
+    large = open_large(engine, str(folder / "rows.parquet"), **roles)
+    register = register_of(TOWN, large)
+    asked = replace(
+        FEW, l=None, threats=(), delta_presence=(0.05, 0.4), max_population_risk=0.5, k=8
+    )
+    with no_trees():
+        found = consider(large, asked, sample=1000, register=register)
+        out = publish(found, folder / "out", date="2026-01-01")
+    assert found.population_risk is not None
+    assert found.population_risk.risk <= 0.5
+    engine.close()
+    return out, register
+
+
+def test_who_of_a_register_is_released_is_stated_and_counted_again(in_town):
+    out, register = in_town
+    content = json.loads((out / "manifest.json").read_text())
+    kept = json.loads((out / "private" / "recipe.json").read_text())["presence"]
+    columns = content["presence"]["columns"]
+    assert columns
+    rows = pl.read_csv(out / "release.csv", schema_overrides=dict(register.frame.schema))
+    path = out / "private" / "people.csv"
+    whose = pl.read_csv(path)["person"].to_list() if path.exists() else range(rows.height)
+    here, there = defaultdict(set), defaultdict(set)
+    for row, one in zip(rows.select(columns).rows(), whose):
+        here[row].add(one)
+    for row, one in zip(register.frame.select(columns).rows(), register.people.codes.tolist()):
+        there[row].add(one)
+    shares = [len(here[row]) / len(people) for row, people in there.items()]
+    assert (kept["least"], kept["most"]) == pytest.approx((min(shares), max(shares)))
+    assert 0.05 <= max(shares) <= 0.4
+    for engine in ("polars", "memory"):
+        assert verify(out, register, engine=engine).uncounted == []
+        assert len(verify(out, engine=engine).uncounted) == 1
+
+
+@pytest.mark.parametrize("engine", ["polars", "memory"])
+def test_another_register_is_noticed(in_town, engine):
+    out, register = in_town
+    twice = pl.concat([register.frame, register.frame.with_columns(pl.all())])
+    if "who" in twice.columns:
+        twice = pl.concat([register.frame, register.frame.with_columns(pl.col("who") + 90_000)])
+    with pytest.raises(CannotMeet, match=r"is not what was promised|is it the same register"):
+        verify(out, Table(twice, register.roles), engine=engine)

@@ -11,6 +11,7 @@ from tamis.cli.options import command, named_engine
 from tamis.cli.population import (
     PopulationOptions,
     in_population,
+    in_population_of_large,
     print_population,
 )
 from tamis.cli.table_source import TableSource
@@ -78,16 +79,16 @@ def audit(
     gate, threats = Gate.of(options), options.pop("threats")
     asked = PopulationOptions(weight=source.weight, **options)
     name = named_engine(source, engine, quiet or as_json)
-    if name != "memory" or source.sparse:
-        asked.refuse("the population is counted for a table in memory")
-        gate.refuse_population()
-    if name != "memory":
-        refuse_memory_only({"known_rows": knowing_rows(threats)}, RELEASING, ["known_rows"])
-        _audit_large(source, engine, name, gate, threats, as_json, quiet)
-        return
     if source.sparse:
+        asked.refuse("the population is counted for tables")
+        gate.refuse_population()
         if threats:
             raise InputError(NOT_OF_RECORDS)
+    if name != "memory":
+        refuse_memory_only({"known_rows": knowing_rows(threats)}, RELEASING, ["known_rows"])
+        _audit_large(source, engine, name, gate, asked, threats, as_json, quiet)
+        return
+    if source.sparse:
         _audit_records(source.read_binary(), gate, as_json)
         return
     table = source.read()
@@ -144,6 +145,7 @@ def _audit_large(
     options: EngineOptions,
     name: EngineName,
     gate: Gate,
+    asked: PopulationOptions,
     threats: Sequence[Attacker],
     as_json: bool,
     quiet: bool,
@@ -161,7 +163,8 @@ def _audit_large(
             print_large(large)
         found = exposure(large)
         seen = expose(large, threats, gate.k)
-        checks = gate.check_large(large)
+        population, presence = in_population_of_large(source, large, asked)
+        checks = gate.check_large(large, population, presence)
         checks += [check for each in seen for check in each.limits]
         drawn = sampled(large, options.sample, seed=0)
     warn_of_unstated_identifiers(drawn.table)
@@ -177,12 +180,14 @@ def _audit_large(
                 "unlabelled": large.shape.unlabelled,
                 "attacker": attacker,
                 "engine": name,
+                "population": None if population is None else population.to_dict(),
+                "presence": presence and asdict(presence),
                 "limits": [each.to_dict() for each in checks],
                 "attackers": [each.to_dict() for each in seen],
             }
         )
     else:
-        print_audit(found, {}, attacker, threats=seen)
+        print_audit(found, {}, attacker, population=population, presence=presence, threats=seen)
     gate.decide(checks, quiet or as_json)
 
 

@@ -62,16 +62,24 @@ class Gate:
     def refuse_population(self) -> None:
         if self.in_population:
             flags = " and ".join(kind.option.flag for kind in OF_POPULATION)
-            raise InputError(f"the population is counted for a table in memory; leave {flags} out")
+            raise InputError(f"the population is counted for tables; leave {flags} out")
 
     def check(
         self, table: Table, population: PopulationRisk | None, presence: Presence | None
     ) -> list[LimitCheck]:
         """What a table in memory reaches of each limit."""
         from tamis.risk.grouping import scope
-        from tamis.risk.limits import check_figure, check_groups
+        from tamis.risk.limits import check_groups
 
         found = check_groups(self._asked(table), scope(table)) if self.groups else []
+        return found + self._check_in_population(population, presence)
+
+    def _check_in_population(
+        self, population: PopulationRisk | None, presence: Presence | None
+    ) -> list[LimitCheck]:
+        from tamis.risk.limits import check_figure
+
+        found = []
         measured = {"max_population_risk": population, "delta_presence": presence}
         for each in self.in_population:
             refuse_unknown_population(
@@ -92,20 +100,24 @@ class Gate:
         number = bool(table.sensitive) and table.kind(str(table.sensitive)) == "number"
         return self.groups.about(table.quasi, table.sensitive, number=number)
 
-    def check_large(self, large: LargeTable) -> list[LimitCheck]:
+    def check_large(
+        self, large: LargeTable, population: PopulationRisk | None, presence: Presence | None
+    ) -> list[LimitCheck]:
         """What a table behind an engine reaches, by counts of all its rows."""
         from tamis.risk.behind_engine import cells_of, reached_by_all
         from tamis.risk.limits import check_limits
         from tamis.rows.memory_only import RELEASING, refuse_memory_only
 
         refuse_memory_only({each.name: True for each in self.groups}, RELEASING, ["known_rows"])
+        found = self._check_in_population(population, presence)
         if not self.groups:
-            return []
+            return found
         names = tuple(c for c in large.shape.quasi if c != large.shape.sensitive)
         asked = self._asked(large.shape.with_roles(quasi=names))
         cells = cells_of(large, [*names, *filter(None, asked.by_secret)])
         reached = reached_by_all(asked, large, cells)
-        return check_limits(asked, {each.name: figure for each, figure in reached.items()})
+        figures = {each.name: figure for each, figure in reached.items()}
+        return check_limits(asked, figures) + found
 
     def check_records(self, fewest: int) -> list[LimitCheck]:
         """What sparse records reach: only how many have all that somebody has is counted."""

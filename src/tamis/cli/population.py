@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from tamis.risk.population import PopulationRisk
     from tamis.risk.presence import Presence
+    from tamis.rows.large_table import LargeTable
     from tamis.table import Table
 
 _NAMES = {"pitman": "Pitman", "zayatz": "Zayatz", "snb": "Chen and McNulty"}
@@ -33,13 +34,15 @@ def check_register(asked: Mapping[str, Any], weighed: bool = False) -> None:
     )
 
 
-def read_register(source: TableSource, path: str, table: Table) -> Table:
+def read_register(source: TableSource, path: str, table: Table | LargeTable) -> Table:
     """The register in a file, its columns of the same types as those of the table."""
     from tamis.evaluate.in_population import register_of
     from tamis.read import read_table
+    from tamis.table import Table
 
     rules = source.rules()
-    kinds = {c: _declared(table, c) for c in table.quasi}
+    shape = table if isinstance(table, Table) else table.shape
+    kinds = {c: _declared(shape, c) for c in shape.quasi}
     everybody = read_table(
         path,
         missing=source.missing,
@@ -105,6 +108,24 @@ def in_population(
     if asked.sampling is not None:
         return population_risk(table, sampling=asked.sampling), None
     return None, None
+
+
+def in_population_of_large(
+    source: TableSource, large: LargeTable, asked: PopulationOptions
+) -> tuple[PopulationRisk | None, Presence | None]:
+    """The same of a table behind an engine, whose classes are counted there."""
+    from tamis.risk.behind_engine import cells_of, classes_in_memory
+    from tamis.risk.population import classes_risk
+    from tamis.risk.presence import presence_of_counts
+
+    if asked.population is None and asked.sampling is None:
+        return None, None
+    names = tuple(c for c in large.shape.quasi if c != large.shape.sensitive)
+    classes = classes_in_memory(large, names, cells_of(large, names))
+    if asked.population is None:
+        return classes_risk(classes, None, asked.sampling), None
+    register = read_register(source, asked.population, large)
+    return classes_risk(classes, register), presence_of_counts(*classes.beside(register))
 
 
 def print_population(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +13,20 @@ from tamis.coarsen.ladder import Ladder
 from tamis.errors import InputError, listed_as
 from tamis.release import Release
 from tamis.require.population import OfPopulation, refuse_unknown_population
-from tamis.risk.population import PopulationRisk, population_risk, population_weights
-from tamis.risk.presence import Presence, delta_presence, with_left_out
+from tamis.risk.population import (
+    PopulationRisk,
+    classes_risk,
+    population_risk,
+    population_weights,
+)
+from tamis.risk.presence import (
+    CountedClasses,
+    Presence,
+    delta_presence,
+    presence_of_counts,
+    with_left_out,
+)
+from tamis.rows.large_table import LargeTable
 from tamis.table import Roles, Table
 
 
@@ -107,6 +119,33 @@ class InPopulation:
         return Table(pl.DataFrame(list(series.values())), register.roles)
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CountedInPopulation(InPopulation):
+    """The same of a table behind an engine, whose classes are counted there.
+
+    `classes` gives those of a release, or with `True` those of all rows, left out or not.
+    """
+
+    classes: Callable[[Release, bool], CountedClasses]
+
+    def risk_of(self, release: Release) -> PopulationRisk | None:
+        if not release.table.quasi:
+            return None
+        everybody = None if self.register is None else self._as_released(release, self.register)
+        return classes_risk(self.classes(release, False), everybody, self.sampling)
+
+    def presence_of(self, release: Release) -> Presence | None:
+        if self.register is None:
+            return None
+        there, all_rows = (self.presence_among(release, self.register, all_) for all_ in (0, 1))
+        return with_left_out(there, all_rows)
+
+    def presence_among(self, release: Release, register: Table, everyone: int = 0) -> Presence:
+        """The same of those who are released, or of all."""
+        classes = self.classes(release, bool(everyone))
+        return presence_of_counts(*classes.beside(self._as_released(release, register)))
+
+
 def population_of(
     sampling: float | None,
     register: Table | None,
@@ -128,18 +167,19 @@ def population_of(
     return found
 
 
-def register_of(frame: pl.DataFrame, table: Table) -> Table:
+def register_of(frame: pl.DataFrame, table: Table | LargeTable) -> Table:
     """A register of everybody with the columns that count: what attackers may know, and who is who.
 
     People with several rows are told apart by the identifiers that do so in the table, the sample,
     where the register has all of them.
     """
     present = set(frame.columns)
-    if missing := [c for c in table.quasi if c not in present]:
+    quasi = (table.shape if isinstance(table, LargeTable) else table).quasi
+    if missing := [c for c in quasi if c not in present]:
         raise InputError(
             f"the register has no {listed_as('column', missing)}; it needs every column that "
             "attackers may know, see --quasi"
         )
     who = table.person_columns if present.issuperset(table.person_columns) else ()
-    kept = [frame.get_column(c) for c in dict.fromkeys([*table.quasi, *who])]
+    kept = [frame.get_column(c) for c in dict.fromkeys([*quasi, *who])]
     return Table(pl.DataFrame(kept), Roles(identifiers=who))

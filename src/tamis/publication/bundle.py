@@ -21,8 +21,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -232,7 +233,7 @@ def publish(
         if outcome.all_rows is None:
             verify(draft, _register(outcome))
         else:
-            verify_streamed(outcome.all_rows, draft)
+            verify_streamed(outcome.all_rows, draft, _register(outcome))
     return out
 
 
@@ -242,9 +243,18 @@ def _write(
     """Write the rows, what is promised of them, and both reports."""
     private, target, counted = draft / PRIVATE, outcome.table.target, outcome.all_rows
     private.mkdir(mode=0o700)
-    written = (
-        _write_whole(outcome, draft) if counted is None else write_streamed(outcome, counted, draft)
-    )
+    if counted is None:
+        written = _write_whole(outcome, draft)
+    else:
+        present = None if counted.population is None else counted.population.presence_among
+        written = replace(
+            write_streamed(outcome, counted, draft),
+            state_presence=lambda content: (
+                {}
+                if present is None
+                else _presence(outcome, content, lambda who: present(outcome.release, who))
+            ),
+        )
     content = manifest(
         outcome.decision.chosen,
         written,
@@ -290,7 +300,11 @@ def _write_whole(outcome: Outcome, draft: Path) -> WrittenRelease:
         not (people.each_row or people.together),
         outcome.left_out_people,
         _write_names(outcome, private, link),
-        lambda content: _presence(outcome, back, content, people),
+        lambda content: _presence(
+            outcome,
+            content,
+            lambda register: counted_shares(back, content, recipe_forms(release), register, people),
+        ),
     )
 
 
@@ -440,9 +454,12 @@ def _register(outcome: Outcome) -> Table | None:
 
 
 def _presence(
-    outcome: Outcome, written: pl.DataFrame, content: dict[str, Any], people: People
+    outcome: Outcome, content: dict[str, Any], count: Callable[[Table], Any]
 ) -> dict[str, Any]:
-    """State which people of a register may be in the table; what was measured is for the recipe."""
+    """State which people of a register may be in the table; what was measured is for the recipe.
+
+    `count` counts them in what was written.
+    """
     release, register = outcome.release, _register(outcome)
     bounds = outcome.settings.delta_presence
     if register is None or bounds is None or outcome.population is None:
@@ -452,7 +469,7 @@ def _presence(
     if altered:
         found: Any = outcome.population.presence_of(release)
     else:
-        found = counted_shares(written, content, recipe_forms(release), register, people)
+        found = count(register)
         if out_of_bounds(content["presence"], found):
             raise CannotMeet(unmet_words(found))
     return {"presence": kept_presence(found, known, register)}

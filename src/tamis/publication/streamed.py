@@ -22,6 +22,7 @@ from tamis.rows import EngineOptions, estimated_bytes, free_memory, other_engine
 from tamis.rows.counts import count_cells
 from tamis.rows.large_table import HASH, LargeTable, content_text
 from tamis.settings import Settings
+from tamis.table import Table
 from tamis.table_file import Format, write_parts
 from tamis.verification.layout import PEOPLE, PRIVATE, RELEASE, SECRETS
 from tamis.verification.people import number_header
@@ -53,14 +54,14 @@ def write_streamed(outcome: Outcome, counted: AllRows, draft: Path) -> WrittenRe
     )
 
 
-def verify_streamed(counted: AllRows, draft: Path) -> None:
+def verify_streamed(counted: AllRows, draft: Path, register: Table | None = None) -> None:
     """Count the rows of a draft by another engine, and in memory too where they fit."""
     engine = counted.large.engine
     again = EngineOptions(other_engine(engine.name), scratch=str(engine.scratch))
-    content = verify(draft, engine=again).manifest
+    content = verify(draft, register, engine=again).manifest
     free = free_memory()
     if free is None or estimated_bytes(str(draft / content["file"]["name"])) <= free / 2:
-        verify(draft, engine="memory")  # by code that shares nothing with engines
+        verify(draft, register, engine="memory")  # by code that shares nothing with engines
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ by a text of what they hold, since no engine joins cells that are missing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial, reduce
 from typing import NamedTuple
 
@@ -19,6 +19,7 @@ import polars as pl
 
 from tamis.require.base import Requirement, Requirements
 from tamis.require.counts import ClassCounts, Spread
+from tamis.risk.presence import CountedClasses
 from tamis.rows.counts import (
     PEOPLE,
     ROWS,
@@ -27,8 +28,8 @@ from tamis.rows.counts import (
     count_cells,
     count_rows,
     counted_average_risk,
+    crowds_of,
     group_sizes,
-    merge_cells,
     one_group,
     sensitive_counts,
     sum_of,
@@ -74,6 +75,25 @@ def cells_of(large: LargeTable, names: Iterable[str]) -> Frame:
     """Each combination that occurs of some columns and the people."""
     columns = dict.fromkeys([*large.columns(names), *large.who])
     return large.engine.hold(count_cells(large.frame, list(columns)))
+
+
+def classes_in_memory(
+    large: LargeTable, names: Sequence[str], cells: Frame, relabelled: Collection[str] = ()
+) -> CountedClasses:
+    """The classes by some columns, from cells over at least these and the people, in memory.
+
+    Columns that were `relabelled` have another type than in the table.
+    """
+    grouped, keys = one_group(cells, large.columns(names))
+    counted = pl.concat(large.engine.batches(crowds_of(grouped, keys, large.who)))
+    kinds = large.shape.frame.schema
+    columns = [
+        counted[column].alias(name)
+        if name in relabelled
+        else counted[column].cast(kinds[name]).alias(name)
+        for name, column in zip(names, keys)
+    ]
+    return CountedClasses(pl.DataFrame(columns if names else []), counted[PEOPLE].to_numpy())
 
 
 def reached_by_all(asked: Requirements, large: LargeTable, cells: Frame) -> Reached:
@@ -169,18 +189,11 @@ def _breaking(asked: Requirements, large: LargeTable, cells: Frame) -> Iterator[
         grouped = large.engine.hold(cells.with_columns(text))
         for secret, part in some.by_secret.items():
             if secret is None:
-                broken = _too_small(part.k, large, grouped)
+                crowds = crowds_of(grouped, [GROUP], [UNIT] if large.who else [])
+                broken = crowds.filter(nw.col(PEOPLE) < part.k)
             else:
                 broken = large.engine.keep(_too_alike(part, large, grouped, secret))
             yield grouped.join(broken, on=GROUP, how="semi").select(UNIT).unique()
-
-
-def _too_small(k: int, large: LargeTable, cells: Frame) -> Frame:
-    """The groups of fewer people."""
-    members = merge_cells(cells, [GROUP, UNIT]) if large.who else cells
-    size = nw.len() if large.who else nw.col(ROWS).sum()
-    sizes = members.group_by(GROUP).agg(size.cast(nw.Int64).alias(SIZE))
-    return sizes.filter(nw.col(SIZE) < k).select(GROUP)
 
 
 def _too_alike(

@@ -20,6 +20,7 @@ from tamis.errors import InputError, TamisWarning, plural
 from tamis.risk.anonymity import people_there
 from tamis.risk.grouping import scope
 from tamis.risk.individual import Matches, Matching, checked_weights, frequencies, individual_risk
+from tamis.risk.presence import CountedClasses, presence_of_counts
 from tamis.table import Table
 
 MOST_PEOPLE = 1e10
@@ -209,6 +210,24 @@ def _not_of_a_population(table: Table, total: float) -> str:
             "size of the population"
         )
     return ""
+
+
+def classes_risk(
+    classes: CountedClasses, register: Table | None, sampling: float | None = None
+) -> PopulationRisk:
+    """The same from classes that were counted where the rows are, by a register or a share.
+
+    >>> here = CountedClasses(pl.DataFrame({"job": ["cook", "judge"]}), np.array([3, 1]))
+    >>> town = Table(pl.DataFrame({"job": ["cook"] * 6 + ["judge"] * 2}))
+    >>> classes_risk(here, town).average
+    0.25
+    """
+    if register is None:
+        return sampled_risk(np.sort(classes.people), sampling or 1.0)
+    inside, outside = classes.beside(register)
+    presence_of_counts(inside, outside)  # an error where the register lacks people
+    there = inside > 0
+    return counted_risk(inside[there], outside[there], register.everybody)
 
 
 def counted_risk(sizes: Integers, there: Integers, everybody: int) -> PopulationRisk:

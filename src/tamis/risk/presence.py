@@ -125,15 +125,47 @@ def stacked(table: Table | Scope, population: Any, quasi: Sequence[str]) -> Stac
         raise InputError(
             f"the population has no {listed_as('column', unknown)}; it needs every quasi-identifier"
         )
+    both = _one_under_the_other(only(table.frame, quasi), only(everybody, quasi))
+    return Stacked(both, table.people.and_others(as_table(population).people), table.frame.height)
+
+
+def _one_under_the_other(table: pl.DataFrame, population: pl.DataFrame) -> pl.DataFrame:
     try:
-        parts = [only(table.frame, quasi), only(everybody, quasi)]
-        both = pl.concat(parts, how="vertical_relaxed")
+        return pl.concat([table, population], how="vertical_relaxed")
     except pl.exceptions.PolarsError:
         raise InputError(
             "the population's quasi-identifiers have different types from the table's; "
             "read both with the same schema"
         ) from None
-    return Stacked(both, table.people.and_others(as_table(population).people), table.frame.height)
+
+
+class CountedClasses(NamedTuple):
+    """Classes of rows that were counted where the rows are."""
+
+    cells: pl.DataFrame
+    """The cells of each class; no column where all are one class."""
+    people: Integers
+
+    def beside(self, register: Table) -> tuple[Integers, Integers]:
+        """The people of each class here and in a register, in an order of their own.
+
+        >>> here = CountedClasses(pl.DataFrame({"job": ["cook"]}), np.array([2]))
+        >>> here.beside(Table(pl.DataFrame({"job": ["cook", "cook", "judge"]})))
+        (array([0, 2]), array([1, 2]))
+        """
+        known = self.cells.columns
+        if not known:
+            return self.people, np.array([register.everybody])
+        theirs = grouped(register.frame, known, register.people)
+        both = _one_under_the_other(self.cells, only(register.frame, known)[theirs.row_of])
+        none = [np.zeros(len(each), dtype=np.int64) for each in (self.people, theirs.sizes)]
+        sides = np.append(self.people, none[1]), np.append(none[0], theirs.sizes)
+        keys = dense(grouped(both, known).keys)
+        inside, outside = (np.zeros(keys.radix, dtype=np.int64) for _ in sides)
+        for counts, people in zip((inside, outside), sides):
+            np.add.at(counts, keys.codes, people)
+        order = np.lexsort((outside, inside))
+        return inside[order], outside[order]
 
 
 def _of_everybody(data: Any, population: Any, people: Any) -> Presence:

@@ -42,6 +42,16 @@ def count_cells(frame: Frame, columns: Sequence[str]) -> Frame:
     return counted.with_columns(nw.col(ROWS).cast(nw.Int64))
 
 
+def crowds_of(cells: Frame, columns: Sequence[str], who: Sequence[str]) -> Frame:
+    """The classes by some columns, at least one, and the people of each; rows, where each is one.
+
+    From cells over at least these columns and those that tell people apart.
+    """
+    members = merge_cells(cells, [*columns, *who])
+    size = nw.len() if who else nw.col(ROWS).sum()
+    return members.group_by(*columns).agg(_whole(size, PEOPLE))
+
+
 def merge_cells(cells: Frame, columns: Sequence[str]) -> Frame:
     """The cells of fewer columns, from those of more."""
     if not columns:

@@ -30,14 +30,9 @@ class MemoryOnly(NamedTuple):
         )
 
 
-_OF_POPULATION = "people are matched with those of a population one by one"
 RELEASING: Mapping[str, MemoryOnly] = {
     "only_front": MemoryOnly("--choose front", "the releases of a sample would be shown"),
     "earlier": MemoryOnly("--earlier", "rows are matched with those of earlier releases"),
-    "register": MemoryOnly("--population", _OF_POPULATION),
-    "sampling": MemoryOnly("--sampling", _OF_POPULATION),
-    "max_population_risk": MemoryOnly("--max-population-risk", _OF_POPULATION),
-    "delta_presence": MemoryOnly("--delta-presence", _OF_POPULATION),
     "absences": MemoryOnly(
         "--known-absences",
         "it is for the method containment, which compares each row with all others",
@@ -72,8 +67,14 @@ READING: Mapping[str, MemoryOnly] = {
     ),
 }
 """How a table may be read."""
-OF_RECORDS = ("only_front", "earlier", "register", "sampling", "max_population_risk", "epsilon")
-"""What is refused of sparse records, too, whose compared columns are then in memory."""
+_OF_POPULATION = "a population is counted for tables"
+OF_RECORDS: Mapping[str, MemoryOnly] = {
+    **{name: RELEASING[name] for name in ("only_front", "earlier", "epsilon")},
+    "register": MemoryOnly("--population", _OF_POPULATION),
+    "sampling": MemoryOnly("--sampling", _OF_POPULATION),
+    "max_population_risk": MemoryOnly("--max-population-risk", _OF_POPULATION),
+}
+"""What is refused of sparse records, whose compared columns are then in memory."""
 
 
 def refuse_memory_only(
@@ -118,7 +119,6 @@ def unverified_by_engines(content: Mapping[str, Any]) -> str:
         "promises other than k-anonymity": promised - {"k_anonymity"},
         "questions and codes": said & {"codes", "question"},
         "claims about known rows": "known_rows" in {e["key"] for e in content.get("diversity", ())},
-        "claims about who is present": "presence" in content,
         "rows of a person that belong together": any(
             column["role"] == "link" for column in content["columns"]
         ),

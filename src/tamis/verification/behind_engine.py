@@ -34,6 +34,8 @@ from tamis.rows.counts import (
     count_distinct,
     count_rows,
     counted_average_risk,
+    crowds_of,
+    one_group,
     sensitive_counts,
     whole_classes,
 )
@@ -41,6 +43,7 @@ from tamis.rows.counts import PEOPLE as MEMBERS
 from tamis.rows.engines import BATCH, Engine, Frame
 from tamis.rows.memory_only import unverified_by_engines
 from tamis.stated import STATED, SecretGroup, reached_by_groups, worst_figure
+from tamis.table import Table
 from tamis.table_file import raw_parts
 from tamis.verification.checks import Counts, target_column
 from tamis.verification.form import (
@@ -60,7 +63,12 @@ from tamis.verification.layout import (
     is_folder,
 )
 from tamis.verification.people import DIGITS, number_header
-from tamis.verification.presence import Recounted
+from tamis.verification.presence import (
+    PresentShares,
+    Recounted,
+    counted_shares,
+    recounted_presence,
+)
 from tamis.verification.secret_groups import check_columns, hidden_secrets
 from tamis.verification.written_rows import open_columns, outside_bounds, stated_columns
 
@@ -71,8 +79,15 @@ SECRET = "secret"
 class RowsBehindEngine:
     """The file of a release, read in parts; its rows are there when nothing was wrong."""
 
-    def __init__(self, engine: Engine, folder: Path, content: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        folder: Path,
+        content: dict[str, Any],
+        register: Table | None = None,
+    ) -> None:
         self.engine, self.folder, self.content = engine, folder, content
+        self.register = register
         self.path, self.format = folder / content["file"]["name"], content["file"]["format"]
         private = any(entry.get("recount") == "private" for entry in content["promises"])
         self.has_kept_people = private and is_folder(folder / PRIVATE)
@@ -118,7 +133,15 @@ class RowsBehindEngine:
     outside_bounds = wrong_codes
 
     def recount_presence(self) -> Recounted:
-        raise CannotMeet("who is present is counted in memory only; pass --engine memory")
+        return recounted_presence(self.folder, self.content, self.register, self._present)
+
+    def _present(self, forms: dict[str, Any], register: Table) -> PresentShares:
+        """Of each class of the register the share in the file, whose classes an engine counts."""
+        rows, names = self.rows, self.content["presence"]["columns"]
+        cells, columns = one_group(rows.cells, rows.named(names))
+        classes = pl.concat(rows.engine.batches(crowds_of(cells, columns, rows.who)))
+        frame = classes.select(pl.col(c).alias(n) for n, c in zip(names, columns))
+        return counted_shares(frame, self.content, forms, register, None, classes[MEMBERS])
 
     def has_people(self) -> bool:
         return bool(self.rows.who)

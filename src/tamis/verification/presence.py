@@ -8,7 +8,7 @@ ladder. Of groups of values the manifest names only common ones: all are in the 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,7 +24,7 @@ from tamis.table import Table, bare, kind_of
 from tamis.table_file import MOMENT
 from tamis.verification.labels import labels_of, stated_form
 from tamis.verification.layout import PRIVATE, RECIPE, is_folder, read_json
-from tamis.verification.people import kept_people, uncounted
+from tamis.verification.people import uncounted
 
 KEY = "delta_presence"
 
@@ -49,17 +49,20 @@ def counted_shares(
     forms: Mapping[str, Any],
     register: Table,
     people: PeopleLike,
+    crowds: pl.Series | None = None,
 ) -> PresentShares:
     """The shares of the classes of a register that are in a file, given its manifest.
 
-    `forms` are the levels and ladders of the recipe; empty where only the manifest is known.
+    `forms` are the levels and ladders of the recipe; empty where only the manifest is known. Where
+    an engine has counted, `frame` has each class once, and `crowds` its people.
     """
     described = {c["name"]: c for c in content["columns"]}
     placed = [
         _placed(frame[c], register.frame[c], described[c], forms.get(c))
         for c in content["presence"]["columns"]
     ]
-    inside = _crowds([p.file for p in placed], frame.height, people)
+    rows = frame.height if crowds is None else len(crowds)
+    inside = _crowds([p.file for p in placed], rows, people, crowds)
     outside = _crowds([p.register for p in placed], register.rows, register.people)
     keys = [c for c in outside.columns if c != "crowd"]
     both = outside.join(inside, on=keys, how="full", suffix="_inside").fill_null(0)
@@ -72,9 +75,14 @@ def counted_shares(
     return PresentShares(float(shares.min()), float(shares.max()))
 
 
-def _crowds(columns: Sequence[Ints], rows: int, people: PeopleLike) -> pl.DataFrame:
+def _crowds(
+    columns: Sequence[Ints], rows: int, people: PeopleLike, crowds: pl.Series | None = None
+) -> pl.DataFrame:
     """The people of each class; all are one where there are no columns."""
     keys = {str(i): codes for i, codes in enumerate(columns)} or {"0": np.zeros(rows, np.int64)}
+    if crowds is not None:
+        counted = pl.DataFrame(keys).with_columns(crowd=crowds)
+        return counted.group_by(list(keys)).agg(pl.col("crowd").sum())
     each = pl.DataFrame(keys).with_columns(whose=pl.Series(People.named(people, rows).codes))
     return each.group_by(list(keys)).agg(crowd=pl.col("whose").n_unique().cast(pl.Int64))
 
@@ -212,9 +220,15 @@ def check_claimed_columns(content: Any, register: Table) -> None:
 
 
 def recounted_presence(
-    folder: Path, frame: pl.DataFrame, content: dict[str, Any], register: Table | None
+    folder: Path,
+    content: dict[str, Any],
+    register: Table | None,
+    count: Callable[[dict[str, Any], Table], PresentShares],
 ) -> Recounted:
-    """Count the claim of a manifest again, if there is a register to count it in."""
+    """Count the claim of a manifest again, if there is a register to count it in.
+
+    `count` does so, given the forms of the holder's recipe and the register.
+    """
     entry, private = content["presence"], is_folder(folder / PRIVATE)
     if wrong := _wrong_entry(entry, content):
         return Recounted(wrong)
@@ -225,9 +239,8 @@ def recounted_presence(
     if uncounted(content, private):
         return Recounted(uncounted="the file does not say whose its rows are, only private/ does")
     recipe = read_json(folder / PRIVATE / RECIPE) if private else {}
-    people = kept_people(folder, frame, content)
     try:
-        found = counted_shares(frame, content, recipe.get("forms", {}), register, people)
+        found = count(recipe.get("forms", {}), register)
     except _Unnamed as error:
         why = f"the manifest does not name all values of {error.args[0]!r}, only private/ does"
         return Recounted(uncounted=why)

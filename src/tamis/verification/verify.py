@@ -146,7 +146,7 @@ def verify(
         about who is in it; without one, that claim is not counted again.
     engine : {"memory", "auto", "polars", "duckdb", "spark"} or EngineOptions
         What counts the rows; "auto" is memory where they fit, else another engine than wrote them.
-        In a register, people are counted in memory.
+        A register is in memory, whatever counts.
     say : callable, optional
         Called with a line that says why an engine counts that was not asked for.
 
@@ -164,14 +164,14 @@ def verify(
 
         def read(content: dict[str, Any]) -> WrittenRows:
             name, why = counting_engine(place, content, options)
-            if register is not None or name == "memory":
+            if name == "memory":
                 return RowsInMemory(place, content, register=register)
             from tamis.verification.behind_engine import RowsBehindEngine
 
             if why and say is not None:
                 say(why)
             started = engines.enter_context(running(options, name))
-            return RowsBehindEngine(started, place, content)
+            return RowsBehindEngine(started, place, content, register)
 
         return _verify_by(place, read)
 

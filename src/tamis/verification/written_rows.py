@@ -30,7 +30,7 @@ from tamis.verification.form import (
 )
 from tamis.verification.layout import PRIVATE, SECRETS
 from tamis.verification.people import kept_people, link_column, read_numbers, wrong_link
-from tamis.verification.presence import Recounted, recounted_presence
+from tamis.verification.presence import Recounted, counted_shares, recounted_presence
 from tamis.verification.secret_groups import (
     Secrets,
     hidden_secrets,
@@ -166,7 +166,14 @@ class RowsInMemory:
         return measured_entry(entry, self.frame, secrets, self.people)
 
     def recount_presence(self) -> Recounted:
-        return recounted_presence(self.folder, self.frame, self.content, self.register)
+        return recounted_presence(
+            self.folder,
+            self.content,
+            self.register,
+            lambda forms, register: counted_shares(
+                self.frame, self.content, forms, register, self.people
+            ),
+        )
 
     def identifying(self, among: list[str]) -> dict[str, str]:
         found = identifying_columns(self.mixed, among=among)

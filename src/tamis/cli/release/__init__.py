@@ -101,9 +101,9 @@ def _refuse_beyond_memory(only_front: bool, asked: Request) -> None:
     """Before anything is read: what no table behind an engine can be asked for."""
     from tamis.rows.memory_only import OF_RECORDS, RELEASING, refuse_memory_only
 
-    settings = {name: getattr(asked.settings, name, None) for name in RELEASING}
     given = {"only_front": only_front, "earlier": asked.earlier, "register": asked.population}
-    refuse_memory_only(settings | given, RELEASING, OF_RECORDS)
+    among = OF_RECORDS if asked.source.long else RELEASING
+    refuse_memory_only(vars(asked.settings) | given, among)
 
 
 def _check_population(options: Mapping[str, Any], weighed: bool = False) -> None:

@@ -158,11 +158,12 @@ class Request:
     def register(self, table: Rows) -> Table | None:
         """Everybody of whom the table is a sample."""
         from tamis.cli.population import read_register
+        from tamis.rows.large_table import LargeTable
         from tamis.table import Table
 
         if self.population is None:
             return None
-        if not isinstance(table, Table):
+        if not isinstance(table, Table | LargeTable):
             raise InputError(
                 "--population counts columns of a table; of sparse records give the share that was "
                 "drawn with --sampling"
