@@ -107,6 +107,29 @@ def is_part(other: CandidateFacts, chosen: CandidateFacts) -> bool:
     return plain and set(other.features) <= set(chosen.features)
 
 
+def test_no_column_and_no_rung_of_one_tells_more_than_the_release(
+    found: tuple[Outcome, Analysis],
+) -> None:
+    """On the page a released column has a bar, and each form of one the rungs beside it."""
+    outcome, analysis = found
+    assert analysis.bits is not None
+    assert analysis.bits.told is not None
+    told, kept = analysis.bits.told.value, analysis.bits.kept.value
+    as_they_are = outcome.evaluator.yardstick.columns(outcome.release) is not None
+    for column in analysis.columns:
+        shares = column.shares
+        if as_they_are and shares is not None and column.fate == "released":
+            assert (shares.tells or 0.0) <= told + ROUNDING, column.name
+            assert (shares.tells_beyond or 0.0) <= told + ROUNDING, column.name
+            assert shares.teaches <= kept + ROUNDING, column.name
+        for rung in () if column.ladder is None else column.ladder.rungs:
+            assert rung.told is not None
+            assert rung.finer == (rung.told > 0) or rung.told == 0
+            assert rung.finer == (rung.kept > 0) or rung.kept == 0
+    for view in analysis.bits.views:
+        assert not view.released or view.share <= told + ROUNDING
+
+
 def test_who_shares_a_value_outright_is_told(found: tuple[Outcome, Analysis]):
     """Where most groups of people alike share the secret, looking them up is a reading."""
     outcome, analysis = found

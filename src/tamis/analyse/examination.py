@@ -9,7 +9,7 @@ How useful it is, is measured on rows never seen and by the rules of the origina
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from typing import Literal, Self
 
 import numpy as np
@@ -68,11 +68,24 @@ def examine(outcome: Outcome, *, k: int | None = None, attacks: bool = True) -> 
         outcome,
         outcome.look,
         ordered,
-        column_bits(yardstick, compared, release, ordered),
+        _no_more_than_all(outcome, column_bits(yardstick, compared, release, ordered)),
         neighbour_rungs(outcome.evaluator, compared, release, k or asked),
         attacked,
         {} if attacked is None else _attacked_finalists(outcome),
     )
+
+
+def _no_more_than_all(outcome: Outcome, found: dict[str, ColumnBits]) -> dict[str, ColumnBits]:
+    """What columns teach and tell, of those released as they are no more than the release does."""
+    columns = outcome.evaluator.yardstick.columns(outcome.release)
+    chosen, names = outcome.decision.chosen, outcome.evaluator.yardstick.features
+    kept, told = chosen.value("kept") or 0.0, chosen.value("told") or 0.0
+    most = ColumnBits(kept, told, kept, told)
+    parts = {names[c] for c in columns or ()}
+    return {
+        name: ColumnBits(*map(min, astuple(bits), astuple(most))) if name in parts else bits
+        for name, bits in found.items()
+    }
 
 
 def _attacked(outcome: Outcome) -> tuple[QuickAttack, QuickAttack] | None:

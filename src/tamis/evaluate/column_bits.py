@@ -234,6 +234,9 @@ def neighbour_rungs(
             other = _moved(evaluator.original, whole, ladder, level)
             other = other if few is None else few.trimmed(other)
             kept, told = _rung_beyond(evaluator, compared, release, other)
+            if few is None:  # who has the finer one has the coarser one, too
+                side = max if level < form.level else min
+                kept, told = side(0.0, kept), side(0.0, told)
             assessed = Assessment(evaluator, other)
             allowed = assessed.hides(k) and not assessed.lacks
             found[name].append(NeighbourRung(level, ladder.words(level), kept, told, allowed))
