@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from tamis.datasets import patients
-from tamis.dp.ledger import NAME, Entry, Ledger
+from tamis.dp import LEDGER
+from tamis.dp.ledger import Entry, Ledger
 from tamis.errors import InputError
 from tamis.serve.project import Project
 from tamis.serve.synthetic import certainty, from_table, options, proposal
@@ -108,14 +109,14 @@ def test_what_cannot_be_asked_is_said_and_what_was_typed_stays(
 
 def test_the_cost_is_shown_with_what_was_spent_before_anything_is(server: Server):
     path = server.folder / "stays.csv"
-    book = Ledger(server.folder / NAME)
+    book = Ledger(server.folder / LEDGER)
     with book.spending(Entry(str(path.resolve()), "", 2.0)) as spent:
         spent.keep()
     page = waited(server, server.post("/tables/1/synthetic", **{**SAID, "max_epsilon": "2.5"}))
     assert "costs epsilon 1<" in page
     assert "it makes 3 for this table" in page
     assert "more than the 2.5 that you allow" in page
-    assert str(server.folder / NAME) in page
+    assert str(server.folder / LEDGER) in page
     config = server.ask("/tables/1/tamis.toml", cookie=server.enter()).text
     assert "epsilon = 1.0" in config
     assert 'sex = ["female", "male"]' in config
@@ -133,7 +134,7 @@ def test_ordinary_limits_ask_for_no_synthetic_rows(server: Server):
 @long
 def test_rows_are_drawn_once_for_one_agreement_and_published(server: Server):
     path = str((server.folder / "stays.csv").resolve())
-    book = Ledger(server.folder / NAME)
+    book = Ledger(server.folder / LEDGER)
     before = book.account(path, "").epsilon
     waited(server, server.post("/tables/1/synthetic", **SAID))
     page = waited(server, server.post("/tables/1/synthetic/draw"))

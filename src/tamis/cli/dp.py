@@ -190,11 +190,11 @@ def spending(
 
 def ledger_path(source: TableSource, ledger: str | None) -> Path:
     """The file that was named, or the usual one beside the table."""
-    from tamis.dp.ledger import NAME
+    from tamis.dp import LEDGER
 
     if ledger is not None:
         return Path(ledger)
-    return Path(source.table.partition("::")[0]).resolve().parent / NAME
+    return Path(source.table.partition("::")[0]).resolve().parent / LEDGER
 
 
 def spending_words(spent: Spending, path: Path) -> str:

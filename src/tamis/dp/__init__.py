@@ -11,3 +11,6 @@
     graphical           a distribution over many columns that fits noisy counts of a few
     synthesiser         which counts to take is chosen with noise, too: AIM and MST
 """
+
+LEDGER = "tamis-ledger.json"
+"""How the file is called that adds up what was spent on the tables beside it."""

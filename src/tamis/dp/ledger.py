@@ -43,6 +43,7 @@ import numpy as np
 import polars as pl
 from filelock import FileLock
 
+from tamis.dp import LEDGER
 from tamis.dp.budget import BUDGET_ROUNDING, check_epsilon
 from tamis.errors import CannotMeet, InputError, listed
 
@@ -192,7 +193,6 @@ def _hash_rows(columns: Sequence[_Coded]) -> str:
     return digest.hexdigest()
 
 
-NAME = "tamis-ledger.json"
 SCHEMA = "tamis-ledger"
 VERSION = 2
 UNHASHED = 1
@@ -424,7 +424,7 @@ class Ledger:
         content = {"schema": SCHEMA, "version": VERSION, "entries": listed, "sha256": _hash(listed)}
         text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
         with NamedTemporaryFile(
-            "w", encoding="utf-8", dir=self.path.parent, prefix=f".{NAME}-", delete=False
+            "w", encoding="utf-8", dir=self.path.parent, prefix=f".{LEDGER}-", delete=False
         ) as file:
             file.write(text)
             file.flush()

@@ -7,6 +7,7 @@
     steps       from choosing a table to progress, each with its page and its form
     releasing   the comparison, what would be published, publishing; releases from elsewhere
     judging     tables that were made elsewhere, beside their original
+    synthetic   rows that describe nobody: what is public, what it costs, the draw
     app_state   what is open and under way; starts what takes a while
     project     one table on its way: columns, settings, drafts, as a command line
     workspace   the folder that holds all of them, which one server alone uses

@@ -23,6 +23,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
+from tamis.dp import LEDGER
 from tamis.errors import InputError, listed
 from tamis.figures import percent
 from tamis.serve.access import PostedForm
@@ -294,9 +295,8 @@ def _bound(name: str, how: Declared) -> Any:
 
 def ledger_of(state: AppState, project: Project) -> Path:
     """Beside the table; for a dropped one, which may be removed, where the server was started."""
-    from tamis.dp.ledger import NAME
-
-    return (state.opened[0] if project.own else Path(project.path.partition("::")[0]).parent) / NAME
+    beside = Path(project.path.partition("::")[0]).parent
+    return (state.opened[0] if project.own else beside) / LEDGER
 
 
 async def _look_up(state: AppState, project: Project) -> None:
