@@ -104,6 +104,22 @@ def test_rows_of_nobody_are_said_to_count_as_one_person():
         read_table(frame.head(3), target="ill", identifier=["pid"])
 
 
+def test_namesakes_are_said_to_count_as_one():
+    frame = pl.DataFrame(
+        {"name": ["Ann", "Bo", "Ann"], "pid": ["7a", "8b", "9c"], "ill": [0, 1, 1]}
+    )
+    with pytest.warns(ReadingNote, match="'name' alone, so that namesakes count as one: 2 people"):
+        read_table(frame, target="ill", identifier=["name"])
+    for said in ({"row_is_person": True}, {"person": ["name"]}, {"drop": ["pid"]}):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", TamisWarning)
+            ids = ["name"] if "drop" not in said else []
+            read_table(frame, target="ill", identifier=ids, **said)
+    with warnings.catch_warnings():  # a number decides
+        warnings.simplefilter("error", TamisWarning)
+        read_table(frame, target="ill", identifier=["name", "pid"])
+
+
 def test_markers_of_missing_values(file):
     path = file(b"age,job\n31,cook\n ?,?\n47,judge\n")
     frame = read_table(path, missing="?").frame

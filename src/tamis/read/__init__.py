@@ -12,6 +12,7 @@ import polars as pl
 
 from tamis.catalogue.formats import FORMATS
 from tamis.errors import InputError, ReadingNote, TamisWarning, listed, listed_as, plural
+from tamis.people import is_code
 from tamis.read.dialect import Dialect
 from tamis.read.frames import (
     arrow_frame,
@@ -410,8 +411,21 @@ def say_unlabelled(target: str, left: int, rows: int) -> None:
 
 
 def say_unnamed(table: Table) -> None:
-    """Warn of rows that say of nobody whom they are about: they count as one person."""
+    """Warn of rows that say of nobody whom they are about: they count as one person.
+
+    And of people who are told apart by names alone, of which two may have one.
+    """
     columns = table.person_columns
+    names = [c for c in columns if not is_code(table.frame.get_column(c))]
+    if columns and names == list(columns) and table.roles.person is None:
+        people, rows = table.people.count, table.rows
+        if people < rows:
+            words = (
+                f"people are told apart by {listed(names)} alone, so that namesakes count as one: "
+                f"{people:,} people in {rows:,} rows; pass --row-is-person if each row is another "
+                "person"
+            )
+            warnings.warn(words, ReadingNote, stacklevel=3)
     without = table.frame.select(pl.all_horizontal(pl.col(columns).is_null()).sum()).item()
     if columns and without > 1:
         words = (

@@ -208,11 +208,17 @@ def warn_of_sorted(table: Table, *, told: Collection[str] = ()) -> None:
     if names := [c for c in sorted_columns(table) if c not in told]:
         warnings.warn(
             f"the rows are sorted by {listed_as('column', names)}; their order is never released, "
-            "and the column is taken as an ordinary one. If it only numbers the rows, leave it out "
-            "with --drop; if it says who is who, name it with --identifier",
+            f"and {_TAKEN[len(names) > 1]} with --drop; if it says who is who, name it with "
+            "--identifier",
             ReadingNote,
             stacklevel=3,
         )
+
+
+_TAKEN = (
+    "the column is taken as an ordinary one. If it only numbers the rows, leave it out",
+    "the columns are taken as ordinary ones. If one only numbers the rows, leave it out",
+)
 
 
 def sorted_columns(table: Table) -> list[str]:
