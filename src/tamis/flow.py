@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tamis.all_rows import AllRows, choose_on_all_rows, where_the_rows_are
 from tamis.attack.earlier_releases import EarlierReleases
@@ -31,6 +31,8 @@ from tamis.evaluate.scorecard import Scorecard, scorecard
 from tamis.learn.holdout import HoldOut
 from tamis.learn.models import attackers, seeded
 from tamis.notebook import in_short
+from tamis.perturb import drawn_for, input_frame
+from tamis.perturb.shifted_dates import ShiftedDates, dated
 from tamis.propose import Proposals, methods, propose
 from tamis.propose.containment import ComparedRecords, screened
 from tamis.propose.problem import Problem
@@ -59,6 +61,13 @@ if TYPE_CHECKING:
 """The names of the baseline and of the floor."""
 
 
+class MovedDates(NamedTuple):
+    """Columns of dates that were moved, and how many people have none any more."""
+
+    columns: tuple[str, ...]
+    blanked: int
+
+
 @dataclass(frozen=True, eq=False)
 class Outcome:
     """Everything found on the way to a choice."""
@@ -75,6 +84,8 @@ class Outcome:
     """What is known of the population that the table was drawn from."""
     copies: Mapping[str, Copy] = field(default_factory=dict)
     """Columns that were held back as copies of the target or the secret."""
+    moved: MovedDates | None = None
+    """The dates that were moved before anything else; `table` has them moved."""
     left_out: int = 0
     """Columns of the original that were never compared, nor are among those records."""
     engine: Mapping[str, Any] | None = None
@@ -215,6 +226,9 @@ def consider(
     if isinstance(table, BinaryTable):
         table, records = _compared(table, settings, progress)
     _check(table, records, settings, handed)
+    moved = None
+    if settings.shift_dates is not None:
+        table, moved = _with_moved_dates(table, records, settings, handed, population)
     if table.released_secrets:  # nobody knows them beforehand, and this says who knows what
         table = table.with_roles(quasi=table.quasi)
     if settings.link is not None:
@@ -238,7 +252,16 @@ def consider(
     _warn(table, settings, card)
     decision = _decided(card, settings, _also(card, handed, evaluator, settings, population))
     outcome = Outcome(
-        table, settings, evaluator, found, decision, binary, records, population, copies=held
+        table,
+        settings,
+        evaluator,
+        found,
+        decision,
+        binary,
+        records,
+        population,
+        copies=held,
+        moved=moved,
     )
     return outcome if settings.take is None else outcome.taking(settings.take)
 
@@ -314,6 +337,33 @@ def _check(
         check_known_rows(table.people.codes, most)
     for secret in table.secrets:
         _check_distance(table, secret, settings)
+
+
+def _with_moved_dates(
+    table: Table,
+    records: BinaryTable | None,
+    settings: Settings,
+    handed: EarlierReleases | None,
+    population: InPopulation | None,
+) -> tuple[Table, MovedDates]:
+    """The table with all dates of a person moved by one number of days, drawn from the secret."""
+    each = {"--earlier": handed, "--population or --sampling": population}
+    for option, given in each.items():
+        if given:
+            raise InputError(
+                f"{option} compares people with others by what their rows hold, and --shift-dates "
+                "moves their dates; give one of them"
+            )
+    if records is not None or not dated(input_frame(table)):
+        raise InputError(
+            "--shift-dates moves dates, and no feature holds dates that differ; leave it out, or "
+            "say with a schema which columns are dates"
+        )
+    assert settings.shift_dates is not None
+    draws = drawn_for(settings.secret, "shift dates")
+    shift = ShiftedDates(settings.shift_dates, random_state=draws)
+    moved: Table = shift.fit_transform(table)
+    return moved, MovedDates(shift.columns_, shift.blanked_)
 
 
 def _linked(

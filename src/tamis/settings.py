@@ -122,6 +122,7 @@ class OutputSettings(_Checked):
     format: Format = "csv"
     describe: tuple[str, ...] = ()
     link: str | None = None
+    shift_dates: int | None = None
 
 
 @dataclass(frozen=True)
@@ -243,12 +244,16 @@ class Settings(
         The name of a column to add, by whose numbers, drawn for this release, the rows of a person
         belong together. Everything is then counted for whoever sees them together: people are alike
         if all of their rows are.
+    shift_dates : int, optional
+        Before anything else, move all dates of a person by one random number of days, at most so
+        many: everything is searched, counted and measured with the moved dates, whichever method
+        wins. See `tamis.perturb.shifted_dates.ShiftedDates`.
     seed : int
         For every random draw of searches, hold-outs and measures; nothing is hidden by it.
     secret : str, optional
         Of 32 hexadecimal digits or more: what values are altered by, where a method does that.
-        The numbers of `link` are, too. `None`: one is drawn. It is kept with the release, to make
-        the same one again, and never published: it undoes what was altered.
+        The numbers of `link` are, and days of `shift_dates`. `None`: one is drawn. It is kept with
+        the release, to make the same one again, and never published: it undoes what was altered.
     """
 
     max_suppressed: float = _USUAL["max_suppressed"]
@@ -327,6 +332,11 @@ class Settings(
             raise InputError(
                 "max_suppressed leaves out real people, and synthetic rows describe nobody; "
                 "give either max_suppressed or epsilon"
+            )
+        if self.shift_dates is not None:
+            raise InputError(
+                "shift_dates moves the dates of people, and synthetic rows describe nobody; give "
+                "either shift_dates or epsilon"
             )
         if self.link is not None:
             raise InputError(
@@ -437,7 +447,8 @@ class Settings(
 
     def with_secret(self) -> Settings:
         """The same; where something is drawn in secret and there is none, with one drawn."""
-        drawing = self.link is not None or any(METHODS[name].alters for name in self.proposing)
+        drawing = self.link is not None or self.shift_dates is not None
+        drawing = drawing or any(METHODS[name].alters for name in self.proposing)
         if self.secret is not None or not drawing:
             return self
         return replace(self, secret=token_hex(SECRET_BITS // 8))

@@ -25,7 +25,7 @@ def test_what_is_asked_are_options_of_the_command():
         *("k", "l", "t", "max_suppressed", "max_told")
     ]
     assert {f.option for f in FIELDS.values()} <= set(options_of("release"))
-    assert len(FIELDS) == 20
+    assert len(FIELDS) == 21
 
 
 def test_methods_are_those_of_the_command_each_with_words():

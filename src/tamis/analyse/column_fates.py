@@ -140,6 +140,9 @@ def sources(outcome: Outcome) -> dict[str, list[str]]:
     return found
 
 
+MOVED = "Its dates were moved, all of a person by the same number of days."
+
+
 def column_fates(examined: Examination) -> tuple[ColumnFate, ...]:
     """Every column of the original with its fate and the reason."""
     outcome = examined.outcome
@@ -160,7 +163,10 @@ def column_fates(examined: Examination) -> tuple[ColumnFate, ...]:
             why = "Must stay hard to guess."
             found.append(ColumnFate(name=name, fate="held back", why=why))
         else:
-            found.append(reasons.story(name))
+            story = reasons.story(name)
+            if outcome.moved is not None and name in outcome.moved.columns:
+                story = replace(story, why=f"{MOVED} {story.why}")
+            found.append(story)
     for name in table.roles.dropped:
         if copy := outcome.copies.get(name):
             why = f"Nobody would know it beforehand: {copy.why}."

@@ -9,7 +9,7 @@ from typing import Literal, Self
 
 from tamis.decide import too_told
 from tamis.errors import listed, plural
-from tamis.figures import percent
+from tamis.figures import count_words, percent
 from tamis.flow import Outcome
 from tamis.release_counts import ExposureFacts
 from tamis.table import Table
@@ -97,7 +97,7 @@ rows each."
 
 def notes_of(outcome: Outcome) -> tuple[Note, ...]:
     """What a reader must know to read the figures: how they were measured, and what misleads."""
-    found = (_unlabelled, _measured_on, _several_secrets, _missed_limits, _caveats)
+    found = (_unlabelled, _moved_dates, _measured_on, _several_secrets, _missed_limits, _caveats)
     return tuple(note for notes in found for note in notes(outcome))
 
 
@@ -111,6 +111,19 @@ def _unlabelled(outcome: Outcome) -> Iterator[Note]:
             f"{plural(left, 'row')} of the table had no {outcome.table.target!r} and "
             f"{'was' if left == 1 else 'were'} left out of every step."
         )
+
+
+def _moved_dates(outcome: Outcome) -> Iterator[Note]:
+    if outcome.moved is None:
+        return
+    blank = outcome.moved.blanked
+    gone = f" Those of {count_words(blank, outcome.table.unit)} are missing: they span too much."
+    yield _note(
+        f"Dates ({listed(outcome.moved.columns)}) were moved before anything else, all of a person "
+        f"by the same number of days, at most {outcome.settings.shift_dates:,}. Everything was "
+        "counted and measured with the moved dates; k counts who is alike in them, and attackers "
+        f"are taken to know them as they were moved.{gone if blank else ''}"
+    )
 
 
 def _measured_on(outcome: Outcome) -> Iterator[Note]:

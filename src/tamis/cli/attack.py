@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from tamis.catalogue.methods import DP
+from tamis.catalogue.methods import DP, SHIFT
 from tamis.cli.options import command, given_ladders
 from tamis.cli.table_source import TableSource
 from tamis.cli.terminal import (
@@ -155,7 +155,7 @@ def _attack_input(
 
         manifest = read_json(Path(release) / NAME)
         table = published_table(Path(release), manifest)
-        alter = altered_by(manifest["method"])
+        alter = altered_by(manifest["method"]) or altered_by(_as_moved(manifest))
         ks, stated = _ks(manifest["promises"]), stated_forms(manifest)
         suppressed = manifest.get("suppressed") is not None
     else:
@@ -176,6 +176,16 @@ def _attack_input(
 
     known = None if known is None else in_terms(known)
     return AttackInput(there, table, alter, stated, manifest, known, in_terms)
+
+
+def _as_moved(manifest: dict[str, Any]) -> dict[str, Any]:
+    """The method that moved the dates of a release before anything else, if any did."""
+    moved = manifest.get("moved", {"days": 0, "columns": []})
+    coarse = {column["name"] for column in manifest["columns"] if "coarser" in column}
+    columns = [name for name in moved["columns"] if name not in coarse]
+    if not columns:
+        return {}
+    return {"name": SHIFT.name, "parameters": {"days": moved["days"], "columns": columns}}
 
 
 def _with_shadow(

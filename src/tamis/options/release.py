@@ -172,6 +172,22 @@ OUTPUT = (
         ),
     ),
     Option(
+        "shift_dates",
+        "Move all dates of a person by one random number of days, at most N, before anything else.",
+        "count",
+        least=1,
+        most=36_525,
+        rare=True,
+        asked=Asked(
+            "Move dates by at most so many days",
+            "All dates of a person move by one random number of days, so that intervals between "
+            "them stay. It promises nothing by itself, and works with all ways to find releases.",
+            "All dates of a person are moved by one random number of days, up to {}.",
+            "Dates are not moved.",
+            "not moved",
+        ),
+    ),
+    Option(
         "earlier",
         "Earlier releases of the same people.",
         multiple=True,

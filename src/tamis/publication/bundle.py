@@ -266,6 +266,8 @@ def _write(
     private_only = [entry for entry in written.of_secrets if entry["column"] != target]
     if stated_of_groups := [*written.risks, *public]:
         content["diversity"] = stated_of_groups
+    if moved := _moved(outcome):
+        content["moved"] = {"days": outcome.settings.shift_dates, "columns": moved}
     if outcome.engine is not None:
         content["engine"] = dict(outcome.engine)
     how = {**written.state_presence(content), **written.for_recipe}
@@ -306,6 +308,13 @@ def _write_whole(outcome: Outcome, draft: Path) -> WrittenRelease:
             lambda register: counted_shares(back, content, recipe_forms(release), register, people),
         ),
     )
+
+
+def _moved(outcome: Outcome) -> list[str]:
+    """The released columns whose dates were moved before anything else."""
+    columns = () if outcome.moved is None else outcome.moved.columns
+    release = outcome.release
+    return sorted(c for c in release.features if release.source(c) in columns)
 
 
 def _link(outcome: Outcome) -> pl.Series | None:
@@ -497,6 +506,7 @@ def _not_promised(
         suppressed=written.left_out is not None,
         diverse=outcome.table.target in outcome.required.by_secret,
         linked=settings.link is not None,
+        moved=bool(_moved(outcome)),
     )
 
 

@@ -42,6 +42,7 @@ RELEASING: Mapping[str, MemoryOnly] = {
         "--known-rows", "sets of rows of each person are compared with those of all others"
     ),
     "link": MemoryOnly("--link", "people are compared by all of their rows", "leave it out"),
+    "shift_dates": MemoryOnly("--shift-dates", "dates are moved person by person", "leave it out"),
     "released_secrets": MemoryOnly(
         "a column that is --sensitive and a --feature",
         "how secrets that are released differ is counted in memory",

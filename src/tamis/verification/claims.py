@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from math import exp
 from typing import Any
 
-from tamis.catalogue.methods import RECORDED
+from tamis.catalogue.methods import RECORDED, SHIFT
 from tamis.errors import others, plural
 from tamis.figures import ONE, count_words
 from tamis.release_counts import Alike, Crowd, ExposureFacts, public_words
@@ -98,6 +98,7 @@ def not_promised(
     suppressed: bool = False,
     diverse: bool = False,
     linked: bool = False,
+    moved: bool = False,
 ) -> list[str]:
     """What a reader might wrongly believe.
 
@@ -120,6 +121,8 @@ def not_promised(
         were, too.
     linked : bool
         Whether the file says which rows are of one person.
+    moved : bool
+        Whether dates were moved, whatever else the method did.
 
     Examples
     --------
@@ -129,8 +132,8 @@ def not_promised(
     """
     found, promises = [*_NEVER], list(promises)
     names = {entry["key"] for entry in promises if entry["columns"]}
-    if caveat:
-        found.append(caveat)
+    found += [caveat] if caveat else []
+    found += [SHIFT.caveat] if moved and caveat != SHIFT.caveat else []
     if alone:
         found.append(
             f"In all released columns together, some {unit} are like few others or none: anyone "
@@ -216,6 +219,7 @@ def possible_not_promised(content: Mapping[str, Any]) -> Iterator[list[str]]:
             suppressed="suppressed" in content,
             diverse=about_target,
             linked=link_column(content) is not None,
+            moved="moved" in content,
         )
 
 
@@ -318,6 +322,7 @@ def _crowd(crowd: Crowd, exposure: ExposureFacts) -> str:
 NOT_CHECKED = "Stated by the publisher, not checked: "
 ABOUT_ORIGINAL = {
     "method": "the method",
+    "moved": "the dates that were moved",
     "held_back": "what was held back",
     "measured": "how much models learnt",
     "close_look": "how well its target is guessed",

@@ -246,6 +246,7 @@ MANIFEST: dict[str, Shape] = {
     "columns": [_COLUMN],
     "held_back?": is_count,
     "method": By(_method),
+    "moved?": {"days": is_count, "columns": [is_text]},
     "promises": [_PROMISE],
     "suppressed?": {"unit": _UNIT, "share_at_most": is_share},
     "measured": [_MEASURED],
@@ -366,7 +367,9 @@ def in_place(value: Any, shape: Shape = MANIFEST) -> Any:
     return {key: in_place(value[key], known.get(key, is_scalar)) for key in order}
 
 
-OF_PEOPLE_ALONE = ("held_back", "suppressed", "close_look", "exposure", "diversity", "presence")
+OF_PEOPLE_ALONE = tuple(
+    ["held_back", "moved", "suppressed", "close_look", "exposure", "diversity", "presence"]
+)
 """What is said of released rows of people, and never of synthetic ones."""
 
 
@@ -376,6 +379,7 @@ def contradiction(content: dict[str, Any]) -> str:
         _of_method(content),
         _of_columns(content["columns"]),
         _of_lists(content),
+        _of_moved(content),
         _of_budget(content) if "budget" in content else "",
     )
     return next(filter(None, found), "")
@@ -415,6 +419,17 @@ def _of_columns(columns: list[dict[str, Any]]) -> str:
     expected = [n for name in sorted(features) for n in (name, *features[name])] + targets
     if [column["name"] for column in columns] != links[:1] + expected:
         return "the columns are not in the order of their names, the target last"
+    return ""
+
+
+def _of_moved(content: dict[str, Any]) -> str:
+    """Dates that were moved are columns of the file, each once, in their order."""
+    if "moved" not in content:
+        return ""
+    features = {c["name"] for c in content["columns"] if c["role"] == "feature"}
+    columns, days = content["moved"]["columns"], content["moved"]["days"]
+    if not columns or columns != sorted({*columns} & features) or not days:
+        return "dates are said to be moved that are no columns of the file, or by no days"
     return ""
 
 
