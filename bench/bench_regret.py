@@ -33,10 +33,11 @@ from tamis.datasets import patients
 from tamis.errors import CannotMeet
 from tamis.evaluate.bits import KeptTold, gains, surprise
 from tamis.evaluate.bits_scorer import forms_within
-from tamis.evaluate.subset_bits import Columns, Parts, SubsetBits
-from tamis.flow import Outcome
+from tamis.evaluate.parts import Parts
+from tamis.evaluate.subset_bits import Columns, SubsetBits
 from tamis.learn.boosting import shares, shares_given
 from tamis.learn.columns import Coding
+from tamis.outcome import Outcome
 from tamis.release import Coarsening
 from tamis.select.front import search_front
 

@@ -10,12 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis.catalogue.measures import MEASURES
-from tamis.decide import Limit, decide, taken
+from tamis.decide import decide, taken
 from tamis.errors import CannotMeet, InputError
 from tamis.evaluate.bits import KeptTold
 from tamis.evaluate.bits_scorer import Compared
 from tamis.evaluate.figure import Figure
 from tamis.evaluate.scorecard import Row, Scorecard
+from tamis.limits import Limit
 from tamis.require.counts import ClassCounts
 from tamis.require.k import KAnonymity
 

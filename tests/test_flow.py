@@ -17,11 +17,11 @@ from tamis.analyse.examination import examine
 from tamis.binary.records import from_matrix
 from tamis.datasets import patients
 from tamis.errors import InputError
-from tamis.flow import Outcome
 from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.c45 import C45Classifier
 from tamis.learn.columns import Column, Feature
 from tamis.learn.subset_scores import SubsetScores
+from tamis.outcome import Outcome
 from tamis.people import People
 from tamis.select.containment.greedy import GreedySearch
 from tamis.select.containment.source import ColumnSource

@@ -16,7 +16,7 @@ SHARED = {
 
 VAGUE = {"FEW", "LARGE", "LARGEST", "LONGEST", "MANY", "MOST", "SMALL", "SOME", "SURE"}
 """Names of constants that do not say of what."""
-ALIASES = {"Bools", "Codes", "Floats", "Integers", "Ints", "Numbers"}
+ALIASES = {"Bools", "Codes", "Floats", "Integers", "Ints", "Numbers", "RowNumbers"}
 """Names of arrays, which one module gives; two stand for other widths in theirs."""
 
 

@@ -39,7 +39,6 @@ if TYPE_CHECKING:  # so that type checkers see what is imported on first use
     from tamis.evaluate.retention import retention as retention
     from tamis.evaluate.rule_measure import CountedRule as CountedRule
     from tamis.evaluate.rule_measure import RuleMeasure as RuleMeasure
-    from tamis.flow import Outcome as Outcome
     from tamis.flow import consider as consider
     from tamis.judgement.judgement import judge as judge
     from tamis.learn.bayes import AdditiveNaiveBayes as AdditiveNaiveBayes
@@ -51,6 +50,7 @@ if TYPE_CHECKING:  # so that type checkers see what is imported on first use
     from tamis.learn.cv import paired_t_test as paired_t_test
     from tamis.learn.subset_scores import SubsetScores as SubsetScores
     from tamis.learn.weka_folds import WekaFolds as WekaFolds
+    from tamis.outcome import Outcome as Outcome
     from tamis.perturb.flip import RandomFlip as RandomFlip
     from tamis.perturb.microaggregation import Microaggregation as Microaggregation
     from tamis.perturb.microaggregation import RankSwap as RankSwap

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tamis.coarsen.ladder import Ladder
-from tamis.decide import Decision, Failure, decide, lacking_in_population, too_told
+from tamis.decide import Decision, decide
 from tamis.errors import CannotMeet, listed
 from tamis.evaluate.in_population import CountedInPopulation, population_of
 from tamis.evaluate.scorecard import Row
+from tamis.limits import Failure, lacking_in_population, too_told
 from tamis.release import Coarsening, Release
 from tamis.require import requirements
 from tamis.require.attacker import Attacker, knowing_rows

@@ -12,3 +12,5 @@ Codes = NDArray[np.int64]
 """A number for each value, which says what is equal and nothing else."""
 Integers = NDArray[Any]
 """Whole numbers of any width."""
+RowNumbers = NDArray[np.intp]
+"""Which rows, by their places."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -10,19 +10,17 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.catalogue.measures import FACTORS, MEASURES, RANKS, VALUE, MeasureRecord, of_rules
+from tamis.catalogue.measures import FACTORS, RANKS, VALUE
 from tamis.coarsen.intervals import Multiples
 from tamis.errors import CannotMeet, InputError, listed, plural
 from tamis.evaluate.bits import KeptTold, Mean, as_good, chosen, merges_of, redrawn
 from tamis.evaluate.bits_scorer import figure
-from tamis.evaluate.evaluator import Evaluator
 from tamis.evaluate.figure import Figure
-from tamis.evaluate.in_population import InPopulation
 from tamis.evaluate.scorecard import HEADS, Row, Scorecard, kept_told_picture, line_of
+from tamis.limits import Failure, Limit, beyond, failures
 from tamis.notebook import by_fields, html_table, in_short, quoted, share_words
 from tamis.rank.evaluation import WEIGHTS, Direction, Evaluation, Weights, evaluation, read_weights
 from tamis.release import Release
-from tamis.require.population import OfPopulation
 from tamis.select.front import undominated
 
 if TYPE_CHECKING:
@@ -30,130 +28,6 @@ if TYPE_CHECKING:
 
 SHOWN = 4
 """How many of the releases that came next are measured in every way."""
-UNCOVERED = "its columns are not those of the register, so people cannot be counted there"
-
-
-@dataclass(frozen=True)
-class Limit:
-    """A bound on one measure of the scorecard.
-
-    Examples
-    --------
-    >>> limit = Limit("performance", "at least", 0.8)
-    >>> round(limit.short_by(0.75), 3), limit.short_by(0.9)
-    (0.05, 0.0)
-    """
-
-    measure: str
-    side: Literal["at least", "at most"]
-    bound: float
-
-    @property
-    def about(self) -> MeasureRecord:
-        """What is limited."""
-        better: Direction = "max" if self.side == "at least" else "min"
-        return MEASURES.get(self.measure) or of_rules(self.measure, better)
-
-    def short_by(self, value: float) -> float:
-        """How much is missing; 0 where the limit is met."""
-        gap = self.bound - value if self.side == "at least" else value - self.bound
-        return max(0.0, gap)
-
-
-@dataclass(frozen=True)
-class Failure:
-    """A limit that a release does not meet."""
-
-    words: str
-    """The limit, the actual value and what is missing."""
-    short: str
-    """The limit in a few words, without a count of people below k: it appears in reports."""
-    gap: float
-    """What is missing, as a share of the limit, so that different limits can be compared."""
-
-
-def failures(row: Row, limits: tuple[Limit, ...]) -> tuple[Failure, ...]:
-    """What a release does not meet: its own promises of anonymity, and the limits."""
-    if row.release.n_unlisted:
-        words = "it stands for all columns, too many to be released as they are"
-        return (Failure(words, "too many columns", 1.0), *beyond(row, limits))
-    return (*_broken_promises(row), *beyond(row, limits))
-
-
-def too_told(
-    evaluator: Evaluator,
-    release: Release,
-    limits: Mapping[str, float],
-    rows: Literal["choose", "report"] = "choose",
-) -> tuple[Failure, ...]:
-    """The limits on what is told of single secrets that a release does not meet."""
-    if not limits or release.n_unlisted:
-        return ()
-    part: Literal["choosing", "reporting"] = "choosing" if rows == "choose" else "reporting"
-    told = zip(evaluator.every_secret, evaluator.yardstick.told_each(release, part))
-    found = []
-    for secret, share in told:
-        if secret in limits and share > limits[secret]:
-            most = limits[secret]
-            words = (
-                f"what is told of {secret} must be at most {most:.4g} but is {share:.4g} on the "
-                f"rows used to {rows}"
-            )
-            short = f"what is told of {secret} at most {most:.4g}"
-            found.append(Failure(words, short, (share - most) / max(most, 0.01)))
-    return tuple(found)
-
-
-def _broken_promises(row: Row) -> list[Failure]:
-    found, unit = [], row.release.unit
-    for promise in row.release.promises:
-        reached = row.assessment.reach(promise)
-        if promise.is_short(reached):
-            words, short = promise.lacking(reached, unit), promise.lacking_in_short(unit)
-            words, short = promise.named(words), promise.named(short)
-            found.append(Failure(words, short, 1 - reached / promise.k))
-    if words := row.assessment.lacks:
-        found.append(Failure(words, "people alike do not meet what is required besides k", 1.0))
-    return found
-
-
-def beyond(
-    row: Row, limits: tuple[Limit, ...], rows: Literal["choose", "report"] = "choose"
-) -> tuple[Failure, ...]:
-    """The limits that a release does not meet on the rows used to choose, or to report."""
-    found = []
-    for limit in limits:
-        measure, about = limit.measure, limit.about
-        name = about.words
-        value = row.value_for_choice(measure) if rows == "choose" else row.value(measure)
-        if value is None:
-            words = about.lacking or f"the {name} cannot be measured"
-            found.append(Failure(words, words, 1.0))
-        elif gap := limit.short_by(value):
-            where = f" on the rows used to {rows}" if about.sampled else ""
-            words = (
-                f"the {name} must be {limit.side} {limit.bound:.4g} but is {value:.4g}{where} "
-                f"({gap:.2g} {'too little' if limit.side == 'at least' else 'too much'})"
-            )
-            short = f"{name} {value:.4g}{where}, not {limit.side} {limit.bound:.4g}"
-            found.append(Failure(words, short, gap / max(abs(limit.bound), 0.01)))
-    return tuple(found)
-
-
-def lacking_in_population(
-    release: Release, known: InPopulation, required: Iterable[OfPopulation]
-) -> tuple[Failure, ...]:
-    """What a release does not keep of what is required in the population."""
-    if not known.covers(release):
-        return (Failure(UNCOVERED, UNCOVERED, 1.0),)
-    found = []
-    for each in required:
-        measured = each.measure(known, release)
-        if measured is not None and (gap := each.short_by(measured)):
-            share = gap / max(max(bound for _, bound in each.bounds), 0.01)
-            words, short = each.lacking(measured), each.lacking_in_short(measured)
-            found.append(Failure(words, short, share))
-    return tuple(found)
 
 
 @dataclass(frozen=True, eq=False)

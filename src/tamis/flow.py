@@ -4,33 +4,23 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import replace
 
-from tamis.all_rows import AllRows, choose_on_all_rows, where_the_rows_are
+from tamis.all_rows import choose_on_all_rows, where_the_rows_are
 from tamis.attack.earlier_releases import EarlierReleases
 from tamis.binary.records import BinaryTable, Cut
-from tamis.catalogue.measures import MEASURES, RANKS
+from tamis.catalogue.measures import RANKS
 from tamis.catalogue.methods import CONTAINMENT, EVERYTHING, NOTHING
 from tamis.coarsen.ladder import Ladder
-from tamis.decide import (
-    Decision,
-    Failure,
-    decide,
-    failures,
-    lacking_in_population,
-    taken,
-    too_told,
-)
+from tamis.decide import Decision, decide
 from tamis.errors import CannotMeet, InputError, Progress, TamisWarning, listed
-from tamis.evaluate.close_look import CloseLook, close_look
 from tamis.evaluate.evaluator import Evaluator
 from tamis.evaluate.in_population import InPopulation, population_of
 from tamis.evaluate.scorecard import Scorecard, scorecard
 from tamis.learn.holdout import HoldOut
 from tamis.learn.models import attackers, seeded
-from tamis.notebook import in_short
+from tamis.limits import Failure, lacking_in_population, lacking_with_earlier, too_told
+from tamis.outcome import MovedDates, Outcome
 from tamis.perturb import drawn_for, input_frame
 from tamis.perturb.shifted_dates import ShiftedDates, dated
 from tamis.propose import Proposals, methods, propose
@@ -42,11 +32,9 @@ from tamis.read.copies import Copy, without_copies
 from tamis.read.keys import refuse_open_person, refuse_unstated_identifiers
 from tamis.read.target_bins import need_classes
 from tamis.release import Recipe, Release, released
-from tamis.release_counts import left_out_numbers
 from tamis.require.base import Requirements
 from tamis.require.k import check_known_rows
 from tamis.risk.attackers import NOT_OF_RECORDS, check_knowledge, knowing_together, required_of
-from tamis.risk.population import PopulationRisk
 from tamis.risk.suppression import Suppression, most_suppressed
 from tamis.rows import SAMPLED
 from tamis.rows.large_table import LargeTable
@@ -54,111 +42,6 @@ from tamis.rows.memory_only import OF_RECORDS, RELEASING, refuse_memory_only
 from tamis.settings import Settings as Settings
 from tamis.statistical_file import PROGRAMS, check_names, unwritable
 from tamis.table import Table
-
-if TYPE_CHECKING:
-    from typing import Self
-
-"""The names of the baseline and of the floor."""
-
-
-class MovedDates(NamedTuple):
-    """Columns of dates that were moved, and how many people have none any more."""
-
-    columns: tuple[str, ...]
-    blanked: int
-
-
-@dataclass(frozen=True, eq=False)
-class Outcome:
-    """Everything found on the way to a choice."""
-
-    table: Table
-    settings: Settings
-    evaluator: Evaluator
-    proposals: Proposals
-    decision: Decision
-    binary: Mapping[str, Cut] | None = None
-    records: BinaryTable | None = None
-    """The sparse records that `table` has some columns of; `None` where it has all."""
-    population: InPopulation | None = None
-    """What is known of the population that the table was drawn from."""
-    copies: Mapping[str, Copy] = field(default_factory=dict)
-    """Columns that were held back as copies of the target or the secret."""
-    moved: MovedDates | None = None
-    """The dates that were moved before anything else; `table` has them moved."""
-    left_out: int = 0
-    """Columns of the original that were never compared, nor are among those records."""
-    engine: Mapping[str, Any] | None = None
-    """What an engine sampled and counted before, as a manifest has it."""
-    look: CloseLook | None = None
-    """What slower learners make of the chosen release, once they were asked: see `closer`."""
-    all_rows: AllRows | None = None
-    """What all rows reach where `table` is a sample of them; `None` where it has them all."""
-
-    @property
-    def release(self) -> Release:
-        """The one that was chosen."""
-        return self.decision.chosen.release
-
-    @property
-    def required(self) -> Requirements:
-        """What is required of all rows, by each attacker."""
-        return self.evaluator.requirements if self.all_rows is None else self.all_rows.asked
-
-    @property
-    def left_out_people(self) -> dict[str, int] | None:
-        """The people and rows that are left out, and all there are; `None` where nobody is."""
-        return left_out_numbers(self.release) if self.all_rows is None else self.all_rows.left_out
-
-    @property
-    def least_k(self) -> int:
-        """The smallest k that is asked for: no count of people from 1 to one less is told."""
-        asked = self.required
-        several = asked.views.values() if asked.several else ()
-        return min([self.settings.k, *(some.k for some in several)])
-
-    @cached_property
-    def population_risk(self) -> PopulationRisk | None:
-        """Of the chosen release; `None` where nothing is known of the population."""
-        return None if self.population is None else self.population.risk_of(self.release)
-
-    def __repr__(self) -> str:
-        return in_short(self, f"{self.decision!r} of {self.table!r}")
-
-    def _repr_html_(self) -> str:
-        return self.decision._repr_html_()
-
-    def taking(self, name: str) -> Self:
-        """The same comparison with the named release taken, as `Settings.take` would have it."""
-        if self.all_rows is not None:
-            raise InputError(
-                "of a table behind an engine, all rows were counted for the release that was "
-                "chosen; name another one with --choose-release"
-            )
-        settings = replace(self.settings, take=name)
-        decision = taken(self.decision, name, settings.limits)
-        return replace(self, settings=settings, decision=decision, look=None)
-
-    def closer(self) -> Self:
-        """The same after a close look at the chosen release: told is the worst of all readings.
-
-        It is taken once, whoever asks: all that is said of an outcome is then of the same figures.
-        """
-        return self._closer
-
-    @cached_property
-    def _closer(self) -> Self:
-        if self.look is not None:
-            return self
-        decision, card = self.decision, self.decision.scorecard
-        look = close_look(self.evaluator.yardstick, self.release, self.settings.k)
-        numbers = (card.number(decision.chosen), card.number(card.baseline))
-        # Of equal numbers the first reading is that of the release, which is everything.
-        card = card.with_guesses(decision.shown)
-        card = card.with_readings(dict(reversed([*zip(numbers, look.read)])))
-        decision = decision.on(card, self.settings.limits)
-        decision.measure()
-        return replace(self, decision=decision, look=look)
 
 
 def consider(
@@ -250,7 +133,9 @@ def consider(
     ends, measures = _ends(problem, records), settings.measures
     card = scorecard(evaluator, *ends, found.releases, measures=measures, progress=progress)
     _warn(table, settings, card)
-    decision = _decided(card, settings, _also(card, handed, evaluator, settings, population))
+    decision = _decided(
+        card, settings, _lacking_besides(card, handed, evaluator, settings, population)
+    )
     outcome = Outcome(
         table,
         settings,
@@ -541,7 +426,7 @@ def _suppression(
     return Suppression(most, asked, table.frame, table.people, (split.seen,))
 
 
-def _also(
+def _lacking_besides(
     card: Scorecard,
     handed: EarlierReleases | None,
     evaluator: Evaluator,
@@ -549,7 +434,9 @@ def _also(
     population: InPopulation | None,
 ) -> dict[str, tuple[Failure, ...]]:
     """What releases do not meet besides limits on figures of the scorecard, by their names."""
-    found = {} if handed is None else _beside(card, handed, evaluator, settings)
+    found = {}
+    if handed is not None:
+        found = lacking_with_earlier(card, handed, evaluator, settings.limits, settings.k)
     for row in card.rows if settings.told_limits else ():
         failed = too_told(evaluator, row.release, settings.told_limits)
         found[row.release.name] = (*found.get(row.release.name, ()), *failed)
@@ -560,39 +447,6 @@ def _also(
         failed = lacking_in_population(row.release, population, required)
         found[row.release.name] = (*found.get(row.release.name, ()), *failed)
     return found
-
-
-TOLD = {name: measure for name, measure in MEASURES.items() if measure.of_secret}
-"""Measures whose limits hold for earlier releases and the new one together."""
-
-
-def _beside(
-    card: Scorecard, handed: EarlierReleases, evaluator: Evaluator, settings: Settings
-) -> dict[str, tuple[Failure, ...]]:
-    """What releases do not meet together with what was handed on before, by their names."""
-    real = [row.release for row in card.rows if not row.release.is_drawn]
-    found = {release.name: _crowds_beside(release, handed, settings.k) for release in real}
-    limits = tuple(limit for limit in settings.limits if limit.measure in TOLD)
-    if not (limits or evaluator.requirements.beyond_k):
-        return found
-    ends = card.baseline.release, card.floor.release
-    both = scorecard(evaluator, *ends, map(handed.together, real), measures=tuple(TOLD.values()))
-    for row in both.candidates:
-        found[row.release.name] += tuple(map(_beside_words, failures(row, limits)))
-    return found
-
-
-def _crowds_beside(release: Release, handed: EarlierReleases, k: int) -> tuple[Failure, ...]:
-    reached = handed.anonymity_beside(release)
-    if reached is None or reached >= k:
-        return ()
-    words = f"k = {k} requires groups of {k}, but the smallest has {reached}"
-    return (_beside_words(Failure(words, f"fewer than {k} {release.unit} alike", 1 - reached / k)),)
-
-
-def _beside_words(failure: Failure) -> Failure:
-    rest = " together with what was handed on before"
-    return replace(failure, words=failure.words + rest, short=failure.short + rest)
 
 
 def _compared(

@@ -13,12 +13,12 @@ from typing import Any, Literal, TypeVar, get_args
 from tamis.catalogue.formats import DESCRIPTIONS
 from tamis.catalogue.measures import CHOICES, MEASURES, MeasureRecord, of_rules
 from tamis.catalogue.methods import BY_DEFAULT, DP, METHODS
-from tamis.decide import Limit
 from tamis.dp.budget import BUDGET_ROUNDING, check_epsilon
 from tamis.errors import InputError, TamisWarning, listed
 from tamis.evaluate.retention import limited_measures, own_measures
 from tamis.evaluate.rule_measure import RuleMeasure
 from tamis.learn.models import attackers
+from tamis.limits import Limit
 from tamis.notebook import in_short
 from tamis.options.commands import options_of
 from tamis.perturb import SECRET_BITS

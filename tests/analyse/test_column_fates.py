@@ -19,7 +19,8 @@ from tamis.analyse.examination import Examination, examine
 from tamis.analyse.kept_told import WaveFacts, one_more, wave_facts
 from tamis.evaluate.column_bits import ColumnBits, Wave
 from tamis.evaluate.scorecard import Row
-from tamis.flow import Outcome, Settings, consider
+from tamis.flow import Settings, consider
+from tamis.outcome import Outcome
 from tamis.table import Roles, Table
 
 

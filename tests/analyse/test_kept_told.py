@@ -24,7 +24,7 @@ from tamis.decide import decide
 from tamis.evaluate.close_look import Group, Guessed, Surest
 from tamis.evaluate.figure import Figure, wilson_share
 from tamis.evaluate.scorecard import scorecard
-from tamis.flow import Outcome
+from tamis.outcome import Outcome
 from tamis.release import Recipe, released
 
 

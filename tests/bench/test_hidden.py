@@ -18,8 +18,9 @@ from tamis.evaluate.bits_scorer import BitsScorer
 from tamis.evaluate.evaluator import MOST_VALUES
 from tamis.evaluate.readings import LUCK_ERRORS, guess_groups, looked_up
 from tamis.evaluate.scorecard import Row
-from tamis.flow import Outcome, Settings, consider
+from tamis.flow import Settings, consider
 from tamis.learn.holdout import HoldOut, column_labels
+from tamis.outcome import Outcome
 from tamis.release import Recipe, released
 from tamis.table import Table
 from tests.long import daily, long

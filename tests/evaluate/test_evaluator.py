@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tamis.evaluate.assessment import Assessment
 from tamis.evaluate.evaluator import Evaluator
 from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.holdout import HoldOut, label_codes
@@ -58,7 +59,7 @@ def test_what_is_not_sampled_changes_no_prediction(both, alter):
     for each in both:
         table = each.original
         plain = released(table, ["age", "job"], "plain", Recipe("hand"))
-        assessed = each.assess(altered(table) if alter else plain)
+        assessed = Assessment(each, altered(table) if alter else plain)
         found.append([assessed.predictions, assessed.guesses["nb"]])
     for large, small in zip(*found):
         np.testing.assert_array_equal(large.predicted, small.predicted)
@@ -69,9 +70,9 @@ def test_what_is_not_sampled_changes_no_prediction(both, alter):
 def test_everything_and_nothing_of_a_sample(both):
     large, _ = both
     table = large.original
-    every = large.assess(released(table, table.features, "everything", Recipe("hand")))
+    every = Assessment(large, released(table, table.features, "everything", Recipe("hand")))
     assert every.guesses is large.guesses_from_everything
-    nothing = large.assess(released(table, [], "nothing", Recipe("hand")))
+    nothing = Assessment(large, released(table, [], "nothing", Recipe("hand")))
     assert len(set(nothing.predictions.predicted)) == 1
 
 
@@ -92,4 +93,4 @@ def test_people_alike_are_counted_on_all_rows_and_in_the_released_form(both):
         plain.keeping(np.arange(table.rows) % 2 == 0),
         altered(table),
     ):
-        assert large.assess(release).k_anonymity == k_anonymity(release.table)
+        assert Assessment(large, release).k_anonymity == k_anonymity(release.table)

@@ -7,9 +7,9 @@ import polars as pl
 import pytest
 
 from tamis import Roles, Settings, Table, consider
-from tamis.decide import lacking_in_population
 from tamis.errors import InputError
 from tamis.evaluate.in_population import InPopulation, register_of
+from tamis.limits import lacking_in_population
 from tamis.release import AlteredRelease, Coarsening, Recipe, Release, released
 from tamis.require.population import PopulationRiskLimit
 

@@ -8,6 +8,7 @@ from tamis import Roles, Table, k_anonymity
 from tamis.catalogue.measures import MEASURES
 from tamis.datasets import patients
 from tamis.errors import InputError
+from tamis.evaluate.assessment import Assessment
 from tamis.evaluate.evaluator import Evaluator
 from tamis.evaluate.figure import Figure
 from tamis.evaluate.scorecard import Scorecard, scorecard
@@ -150,7 +151,7 @@ def test_rules_may_predict_a_label_that_no_held_out_row_has():
     evaluator = Evaluator(table, parts, AdditiveNaiveBayes(), attackers(("nb",)))
     assert evaluator.rules is not None
     assert "rare" in {rule.label for rule in evaluator.rules}
-    kept = evaluator.assess(released(table, ["x"], "x", Recipe("hand"))).reporting.retention
+    kept = Assessment(evaluator, released(table, ["x"], "x", Recipe("hand"))).reporting.retention
     assert kept is not None
     assert kept.rule_accuracy == 0
 
@@ -171,9 +172,9 @@ def test_of_an_altered_release_models_are_asked_about_people_as_they_are(
     turned = released(table, ["visits"], "turned", Recipe("hand"))
     frame = turned.table.frame.with_columns(visits=100.0 - turned.table.frame["visits"])
     altered = Release("turned", Table(frame, turned.table.roles), Recipe("hand"))
-    model_features = evaluator.assess(altered).model_features["visits"]
+    model_features = Assessment(evaluator, altered).model_features["visits"]
     held, seen = evaluator.split.held, evaluator.split.seen
     assert model_features[held].to_list() == table.frame["visits"][held].to_list()
     assert model_features[seen].to_list() == frame["visits"][seen].to_list()
-    plain = evaluator.assess(turned)
-    assert evaluator.assess(altered).predictions.right.mean() < plain.predictions.right.mean()
+    plain = Assessment(evaluator, turned)
+    assert Assessment(evaluator, altered).predictions.right.mean() < plain.predictions.right.mean()

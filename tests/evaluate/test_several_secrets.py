@@ -10,7 +10,8 @@ import pytest
 
 from tamis import Attacker, Table, read_table
 from tamis.errors import InputError
-from tamis.evaluate.subset_bits import Parts, SubsetBits
+from tamis.evaluate.parts import Parts
+from tamis.evaluate.subset_bits import SubsetBits
 from tamis.flow import Settings, consider
 
 QUICK: dict[str, Any] = {"attackers": ("nb",), "allow_useless": True, "methods": {"front": {}}}

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from tamis.errors import InputError
 from tamis.evaluate.bits import gains
-from tamis.evaluate.subset_bits import CHOOSE, FOLDED, FOLDS, LEARN, REPORT, Parts, SubsetBits
+from tamis.evaluate.parts import CHOOSE, FOLDED, FOLDS, LEARN, REPORT, Parts
+from tamis.evaluate.subset_bits import SubsetBits
 from tamis.learn.boosting import shares, shares_given
 from tamis.learn.holdout import HoldOut
 from tests.long import LONG

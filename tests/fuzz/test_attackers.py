@@ -135,7 +135,7 @@ def test_files_are_counted_together(tmp_path, seed):
 
 def test_files_that_are_counted_alone_are_found(tmp_path, monkeypatch):
     monkeypatch.setattr(EarlierReleases, "check", lambda self, k: None)
-    monkeypatch.setattr("tamis.flow._crowds_beside", lambda *given: ())
+    monkeypatch.setattr("tamis.limits._crowds_with_earlier", lambda *given: ())
     folders = [tmp_path / str(seed) for seed in BROKEN]
     for folder in folders:
         folder.mkdir()

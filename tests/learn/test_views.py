@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tamis.evaluate.subset_bits import Parts, SubsetBits
+from tamis.evaluate.parts import Parts
+from tamis.evaluate.subset_bits import SubsetBits
 from tamis.learn import views
 from tamis.learn.coded_table import CodedTable
 from tamis.learn.views import (

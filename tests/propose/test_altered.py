@@ -13,6 +13,7 @@ from tamis import Roles, Settings, Table, consider, k_anonymity
 from tamis.binary.records import Cut
 from tamis.datasets import patients
 from tamis.errors import InputError
+from tamis.evaluate.assessment import Assessment
 from tamis.evaluate.evaluator import Evaluator
 from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.holdout import HoldOut
@@ -86,10 +87,10 @@ def test_a_model_learns_from_altered_rows_and_is_judged_on_true_ones() -> None:
     made = table.frame.rename({c: f"has {c}" for c in table.features})
     turned = made.with_columns([(1 - pl.col(c)).alias(c) for c in made.columns if c != "y"])
     plain, altered = (Table(frame, table.roles) for frame in (made, turned))
-    right = evaluator.assess(Release("plain", plain, Recipe("test"))).predictions.right.mean()
+    right = Assessment(evaluator, Release("plain", plain, Recipe("test"))).predictions.right.mean()
     assert right > 0.8
     release = AlteredRelease("turned", altered, Recipe("test"), unaltered=plain)
-    assert evaluator.assess(release).predictions.right.mean() < 0.3
+    assert Assessment(evaluator, release).predictions.right.mean() < 0.3
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,9 @@ from tamis.coarsen.learnt_forms import FinestForm
 from tamis.datasets import patients
 from tamis.errors import InputError
 from tamis.evaluate.bits import chosen
-from tamis.evaluate.subset_bits import Parts, SubsetBits
-from tamis.flow import Outcome
+from tamis.evaluate.parts import Parts
+from tamis.evaluate.subset_bits import SubsetBits
+from tamis.outcome import Outcome
 from tamis.propose.coarsen import FEWEST_ROWS, MOVES, Coarsen, learnt_rungs, search_coarser
 from tamis.propose.rungs import RungBits, keeps_people
 from tamis.risk.anonymity import k_anonymity

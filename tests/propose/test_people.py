@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 from tamis import Roles, Table
+from tamis.evaluate.assessment import Assessment
 from tamis.evaluate.evaluator import Evaluator
 from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.holdout import HoldOut
@@ -63,7 +64,7 @@ def test_what_is_promised_is_kept_in_people(binary: bool):
     for release in found.releases:
         assert not release.people.each_row
         assert release.unit == "people"
-        assessment = evaluator.assess(release)
+        assessment = Assessment(evaluator, release)
         both = release.recipe.method == "containment" and not binary
         assert len(release.promises) == (2 if both else 1)
         for promise in release.promises:

@@ -13,10 +13,12 @@ import pytest
 from tamis import Roles, Table
 from tamis.datasets import patients
 from tamis.errors import CannotMeet, InputError
+from tamis.evaluate.assessment import Assessment
 from tamis.evaluate.evaluator import Evaluator
-from tamis.flow import Outcome, Settings, consider
+from tamis.flow import Settings, consider
 from tamis.learn.bayes import AdditiveNaiveBayes
 from tamis.learn.holdout import HoldOut, column_labels, fit_predict
+from tamis.outcome import Outcome
 from tamis.propose import propose
 from tamis.propose.problem import Problem
 from tamis.propose.synthetic import Synthetic
@@ -111,7 +113,7 @@ def test_a_model_learns_from_drawn_rows_and_is_judged_on_true_ones() -> None:
     split = HoldOut.drawn(table.frame["y"])
     evaluator = Evaluator(table, split, AdditiveNaiveBayes(), {"nb": AdditiveNaiveBayes()})
     swapped = table.frame.with_columns(y=pl.col("y").replace({"u": "v", "v": "u"}))[:100]
-    assessment = evaluator.assess(_drawn_release(table, swapped))
+    assessment = Assessment(evaluator, _drawn_release(table, swapped))
     features, labels = table.only(table.features), column_labels(table, "y")
     truly = fit_predict(evaluator.classifier, features, labels, split.seen, split.held)
     assert truly.right.mean() > 0.9
@@ -126,7 +128,7 @@ def test_attackers_of_a_column_that_is_not_drawn_get_people_as_they_are() -> Non
     split = HoldOut.drawn(table.frame["y"])
     evaluator = Evaluator(table, split, AdditiveNaiveBayes(), {"nb": AdditiveNaiveBayes()})
     narrow = Table(table.frame.drop("h"), Roles(target="y"))
-    assessment = evaluator.assess(_drawn_release(narrow, narrow.frame[:50].reverse()))
+    assessment = Assessment(evaluator, _drawn_release(narrow, narrow.frame[:50].reverse()))
     plain = evaluator.attacked(table.only(table.features))
     np.testing.assert_array_equal(assessment.guesses["nb"].right, plain["nb"].right)
 
@@ -135,8 +137,8 @@ def test_one_label_only_is_guessed() -> None:
     table = records()
     split = HoldOut.drawn(table.frame["y"])
     evaluator = Evaluator(table, split, AdditiveNaiveBayes(), {"nb": AdditiveNaiveBayes()})
-    assessment = evaluator.assess(
-        _drawn_release(table, table.frame.filter(pl.col("y") == "u")[:40])
+    assessment = Assessment(
+        evaluator, _drawn_release(table, table.frame.filter(pl.col("y") == "u")[:40])
     )
     assert set(assessment.predictions.predicted) == {"u"}
 

@@ -10,7 +10,8 @@ import polars as pl
 
 from tamis import Roles, Table
 from tamis.coarsen.ladder import Ladder
-from tamis.flow import Outcome, Settings, consider
+from tamis.flow import Settings, consider
+from tamis.outcome import Outcome
 
 LADDERS: dict[str, dict[str, Any]] = {
     "age": {"width": [10, 20], "top": 80},

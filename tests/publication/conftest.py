@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 from tamis.analyse import Analysis, analyse
 from tamis.datasets import patients
-from tamis.flow import Outcome, Settings, consider
+from tamis.flow import Settings, consider
+from tamis.outcome import Outcome
 from tamis.publication.bundle import publish
 from tests.chromium import chromium
 from tests.quick_look import no_trees

@@ -15,7 +15,8 @@ from tamis import Roles, Table, verify
 from tamis.analyse import Analysis
 from tamis.datasets import patients
 from tamis.errors import CannotMeet, InputError
-from tamis.flow import Outcome, Settings, consider
+from tamis.flow import Settings, consider
+from tamis.outcome import Outcome
 from tamis.publication.bundle import publish, refuse_existing, written_release
 from tamis.require.k import KAnonymity
 from tamis.table_file import read_written, write_table

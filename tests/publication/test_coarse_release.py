@@ -16,7 +16,7 @@ from tamis import Roles, Settings, Table, consider, verify
 from tamis.coarsen.ladder import Ladder
 from tamis.errors import CannotMeet
 from tamis.evaluate.column_bits import NeighbourRung, neighbour_rungs
-from tamis.flow import Outcome
+from tamis.outcome import Outcome
 from tamis.publication.bundle import publish
 from tamis.publication.read_back import published_folder, read_published, value_labels
 from tamis.verification.layout import digest, write_json

@@ -15,9 +15,9 @@ import pytest
 from tamis.analyse import Analysis
 from tamis.analyse.notes import notes_of
 from tamis.cli.release.outcome_words import words
-from tamis.decide import Limit, beyond
 from tamis.evaluate.close_look import close_look
-from tamis.flow import Outcome
+from tamis.limits import Limit, beyond
+from tamis.outcome import Outcome
 
 
 def test_the_manifest_has_what_is_reported(published: Path, outcome: Outcome):

@@ -20,7 +20,8 @@ import pytest
 from tamis import Attacker
 from tamis.errors import CannotMeet, InputError
 from tamis.evaluate.in_population import register_of
-from tamis.flow import Outcome, Settings, consider
+from tamis.flow import Settings, consider
+from tamis.outcome import Outcome
 from tamis.publication import streamed
 from tamis.publication.bundle import publish
 from tamis.rows.engines import DuckDB, Engine, Polars

@@ -14,7 +14,8 @@ import pytest
 from tamis import GaussianNoise, Pram, RankSwap, Roles, Table
 from tamis.datasets import patients
 from tamis.errors import InputError
-from tamis.flow import Outcome, Settings, consider
+from tamis.flow import Settings, consider
+from tamis.outcome import Outcome
 from tamis.publication.bundle import publish
 from tests.long import daily
 

@@ -21,7 +21,8 @@ import pytest
 
 from tamis import read_table, verify
 from tamis.errors import CannotMeet
-from tamis.flow import Outcome, Settings, consider
+from tamis.flow import Settings, consider
+from tamis.outcome import Outcome
 from tamis.publication.bundle import publish
 from tamis.table_file import ROW_GROUP, _long, _svm, csv_lines, read_cells
 from tamis.verification.form import wrong_groups_of_values

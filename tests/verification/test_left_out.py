@@ -18,7 +18,8 @@ from tamis.attack.earlier_releases import EarlierReleases
 from tamis.cli.release.outcome_words import words
 from tamis.coarsen.ladder import Ladder
 from tamis.errors import CannotMeet, InputError
-from tamis.flow import Outcome, Settings, consider
+from tamis.flow import Settings, consider
+from tamis.outcome import Outcome
 from tamis.publication.bundle import publish
 from tamis.publication.read_back import read_earlier
 from tamis.read.keys import unstated_identifiers

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from tamis import Roles, Table, verify
 from tamis.cli import _run
 from tamis.errors import CannotMeet
-from tamis.flow import Outcome, Settings, consider
+from tamis.flow import Settings, consider
+from tamis.outcome import Outcome
 from tamis.publication.bundle import publish
 from tamis.release import Recipe, released
 from tamis.require.k import ContainmentAnonymity, KAnonymity

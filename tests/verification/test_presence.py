@@ -18,7 +18,8 @@ from tamis.coarsen.ladder import Ladder
 from tamis.coarsen.learnt_forms import CoarserForm, FinestForm
 from tamis.errors import CannotMeet, InputError
 from tamis.evaluate.in_population import register_of
-from tamis.flow import Outcome, Settings, consider
+from tamis.flow import Settings, consider
+from tamis.outcome import Outcome
 from tamis.publication.bundle import publish
 from tamis.publication.manifest import stated
 from tamis.release import Coarsening

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 
 from tamis import Roles, Table, verify
 from tamis.errors import CannotMeet, InputError
-from tamis.flow import Outcome, Settings, consider
+from tamis.flow import Settings, consider
+from tamis.outcome import Outcome
 from tamis.publication.bundle import publish
 from tamis.risk.diversity import l_diversity, t_closeness
 from tamis.stated import reached_by_groups, short_of_asked

@@ -88,8 +88,8 @@ from tamis.analyse.records import (
     for_recipient,
     in_hundredths,
 )
-from tamis.flow import Outcome
 from tamis.notebook import in_short
+from tamis.outcome import Outcome
 from tamis.propose import MethodReport
 from tamis.release_counts import Alike, ExposureFacts, Kind
 from tamis.table import Unit

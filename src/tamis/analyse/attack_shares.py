@@ -9,7 +9,7 @@ from tamis.analyse.examination import Examination
 from tamis.attack.run import QuickAttack
 from tamis.attack.scene import AttackScore
 from tamis.evaluate.figure import Interval, accuracy
-from tamis.flow import Outcome
+from tamis.outcome import Outcome
 
 Reached = Literal["found", "joined", "guessed", "named"]
 

@@ -13,7 +13,7 @@ from tamis.catalogue.measures import FACTORS, MEASURES, ShownAs
 from tamis.decide import Decision
 from tamis.evaluate.figure import Figure
 from tamis.evaluate.scorecard import Row
-from tamis.flow import Outcome
+from tamis.outcome import Outcome
 from tamis.propose.problem import differences
 from tamis.rank.evaluation import Evaluation, pareto_front
 from tamis.select.breach.candidate import region

@@ -20,7 +20,7 @@ from tamis.coarsen.ladder import Ladder
 from tamis.coding import coded
 from tamis.errors import others
 from tamis.evaluate.column_bits import NeighbourRung
-from tamis.flow import Outcome
+from tamis.outcome import Outcome
 from tamis.propose.unaltered import contained
 from tamis.release import Recipe
 from tamis.require import requirements

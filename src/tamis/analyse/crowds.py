@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tamis.arrays import Ints
 from tamis.coding import Coded
-from tamis.flow import Outcome
+from tamis.outcome import Outcome
 from tamis.people import People
 from tamis.propose.problem import as_records
 from tamis.release import Release

@@ -29,7 +29,7 @@ from tamis.evaluate.column_bits import (
 from tamis.evaluate.figure import Figure, Interval, accuracy, auc
 from tamis.evaluate.rule_changes import RuleChange
 from tamis.evaluate.subset_bits import Question
-from tamis.flow import Outcome
+from tamis.outcome import Outcome
 from tamis.table import Table, Unit
 
 

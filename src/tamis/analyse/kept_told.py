@@ -20,8 +20,8 @@ from tamis.evaluate.figure import Figure
 from tamis.evaluate.readings import looked_up
 from tamis.evaluate.subset_bits import SubsetBits
 from tamis.figures import percent
-from tamis.flow import Outcome
 from tamis.learn.views import View
+from tamis.outcome import Outcome
 
 MOST_VIEWS = 5
 """So many views are named in a few lines."""

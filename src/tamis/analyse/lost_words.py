@@ -21,7 +21,7 @@ from tamis.analyse.records import as_plain
 from tamis.arrays import Bools, Integers
 from tamis.coding import Coded, coded, dense, joined
 from tamis.errors import listed_as, plural
-from tamis.flow import Outcome
+from tamis.outcome import Outcome
 from tamis.people import People
 from tamis.release import Release
 from tamis.release_counts import left_out_words, public_words, stated_left_out

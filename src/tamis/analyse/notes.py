@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import Literal, Self
 
-from tamis.decide import too_told
 from tamis.errors import listed, plural
 from tamis.figures import count_words, percent
-from tamis.flow import Outcome
+from tamis.limits import too_told
+from tamis.outcome import Outcome
 from tamis.release_counts import ExposureFacts
 from tamis.table import Table
 

@@ -17,10 +17,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tamis.arrays import Codes, Floats
+from tamis.arrays import Codes, Floats, RowNumbers
 from tamis.attack.learners import LEARNERS, SMALL_BOOSTING, Known, strongest_learner
 from tamis.attack.linkage import pattern_numbers
-from tamis.attack.scene import MOST_TRIED, AttackScore, RowNumbers, Scene, scored
+from tamis.attack.scene import MOST_TRIED, AttackScore, Scene, scored
 from tamis.catalogue.methods import shown_model
 from tamis.coding import nominal_text
 from tamis.evaluate.bits import gains, mean

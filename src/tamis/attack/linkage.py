@@ -16,9 +16,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.arrays import Integers
+from tamis.arrays import Integers, RowNumbers
 from tamis.attack.kernels import NearestRows, pairs
-from tamis.attack.scene import AttackScore, Cells, RowNumbers, Scene, scored
+from tamis.attack.scene import AttackScore, Cells, Scene, scored
 from tamis.binary.matrix import Binary, sparse_columns, sparse_rows
 from tamis.coding import Coded, dense, joined
 from tamis.learn.coded_table import rows_alike

@@ -14,11 +14,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from tamis.arrays import RowNumbers
 from tamis.attack.inference import Alter, infer, inference, reconstruction, undo
 from tamis.attack.learners import LOOKUP, SMALL_BOOSTING
 from tamis.attack.linkage import ERRORS, halves, linkage, linkage_by_things, pattern_numbers
 from tamis.attack.membership import membership
-from tamis.attack.scene import MOST_TRIED, AttackScore, RowNumbers, Scene
+from tamis.attack.scene import MOST_TRIED, AttackScore, Scene
 from tamis.attack.singling_out import singling_out
 from tamis.errors import InputError, Progress, listed, plural
 from tamis.learn.whole_people import of_all_rows, seen_whole

@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tamis.arrays import RowNumbers
 from tamis.coding import positions
 from tamis.errors import InputError, listed
 from tamis.evaluate.figure import Figure, design_effect, wilson_share
@@ -24,7 +25,6 @@ from tamis.people import People, PeopleLike
 from tamis.table import Table, bare
 
 Cells = NDArray[np.float64]
-RowNumbers = NDArray[np.intp]
 
 MOST_TRIED = 1000
 """How many people each attacker is tried on, if there are as many."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from tamis.coarsen.ladder import CountedLabel, Ladder
     from tamis.coarsen.search import Coarsened
-    from tamis.flow import Outcome
+    from tamis.outcome import Outcome
     from tamis.table import Table
 
 MOST_LABELS = 25

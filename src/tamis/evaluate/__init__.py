@@ -4,6 +4,7 @@
 
     figure         a number and its confidence interval
     bits           what a set of columns keeps of the target and tells of the secret, in bits
+    parts          which rows teach, which choose and which report
     subset_bits    the same for any columns of one table, each set boosted once
     regression     slower learners, for finalists and for very many columns
     readings       what others read of a release, in the same bits: told is the worst of all
@@ -17,6 +18,7 @@
     curve          measures over levels of noise, and how they correlate
     separation     how well 0/1 features separate two classes
     in_population  what a release tells where people are a sample
-    evaluator      models and attackers on one release, each trained once
+    evaluator      models and attackers, trained and asked on the same rows
+    assessment     one release under evaluation
     scorecard      releases x measures
 """

@@ -24,17 +24,10 @@ from tamis.coding import Coded, coded, dense, joined
 from tamis.errors import Progress
 from tamis.evaluate.bits import KeptTold, Mean
 from tamis.evaluate.figure import Figure
+from tamis.evaluate.parts import Parts
 from tamis.evaluate.readings import looked_up, most_telling
 from tamis.evaluate.regression import BoostingOrRegression, whole_gains
-from tamis.evaluate.subset_bits import (
-    Columns,
-    Gains,
-    Labels,
-    Parts,
-    Question,
-    SubsetBits,
-    told_most,
-)
+from tamis.evaluate.subset_bits import Columns, Gains, Labels, Question, SubsetBits, told_most
 from tamis.learn.boosting import Boosting, shares
 from tamis.learn.coded_table import CODES, CodedTable
 from tamis.learn.holdout import HoldOut, column_labels

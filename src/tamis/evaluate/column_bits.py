@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tamis.coarsen.ladder import Ladder
+from tamis.evaluate.assessment import Assessment
 from tamis.evaluate.bits_scorer import BitsScorer, Compared
-from tamis.evaluate.evaluator import Assessment, Evaluator
+from tamis.evaluate.evaluator import Evaluator
 from tamis.evaluate.subset_bits import Columns, SubsetBits
 from tamis.learn.holdout import HoldOut, label_codes
 from tamis.notebook import by_fields

@@ -19,9 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from tamis.arrays import Floats
+from tamis.arrays import Floats, RowNumbers
 from tamis.evaluate.bits import gains, surprise
-from tamis.evaluate.subset_bits import Gains, Labels, Parts, Question, RowNumbers, SubsetBits
+from tamis.evaluate.parts import Parts
+from tamis.evaluate.subset_bits import Gains, Labels, Question, SubsetBits
 from tamis.learn.boosting import Boosting, BoostingTask, shares
 from tamis.learn.coded_table import CodedTable
 from tamis.learn.models import one_thread

@@ -27,9 +27,10 @@ from tamis.charts import (
     shortened,
 )
 from tamis.errors import Progress, plural
+from tamis.evaluate.assessment import Assessment, Findings
 from tamis.evaluate.bits import Gains
 from tamis.evaluate.bits_scorer import Compared
-from tamis.evaluate.evaluator import Assessment, Evaluator, Findings
+from tamis.evaluate.evaluator import Evaluator
 from tamis.evaluate.figure import Figure, accuracy, accuracy_change, auc, f_measure
 from tamis.evaluate.readings import guess_groups, looked_up, most_telling
 from tamis.evaluate.subset_bits import told_most
@@ -344,7 +345,7 @@ def scorecard(
     names = [measure.name for measure in measures]
     rows = []
     for number, release in enumerate(every):
-        assessment = evaluator.assess(release)
+        assessment = Assessment(evaluator, release)
         reported, for_choice = (
             Figures(names, findings, compared.figures(number, findings.part))
             for findings in (assessment.reporting, assessment.choosing)

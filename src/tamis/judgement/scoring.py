@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from tamis.arrays import RowNumbers
 from tamis.attack.sources import in_its_terms
 from tamis.catalogue.methods import EVERYTHING, NOTHING
 from tamis.coarsen.ladder import Ladder
@@ -25,7 +26,7 @@ from tamis.evaluate.scorecard import Scorecard, scorecard
 from tamis.flow import consider
 from tamis.judgement.alignment import Aligned, Foreign, align, in_forms
 from tamis.judgement.generator import Generator
-from tamis.learn.holdout import HoldOut, RowNumbers
+from tamis.learn.holdout import HoldOut
 from tamis.learn.models import attackers, seeded
 from tamis.release import DrawnRelease, Recipe, Release, released
 from tamis.rules.ruleset import RuleSet

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from tamis.arrays import RowNumbers
 from tamis.learn.boosting import Boosting
 from tamis.learn.coded_table import CodedTable
 from tamis.learn.columns import (
@@ -25,7 +26,6 @@ from tamis.learn.columns import (
 if TYPE_CHECKING:
     from typing import Self
 
-RowNumbers = NDArray[np.intp]
 MOST_LEARNT = 50_000
 """The most rows that are learnt from: trees of depth three are no better for more."""
 

@@ -18,13 +18,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.arrays import Floats
+from tamis.arrays import Floats, RowNumbers
 from tamis.errors import InputError
 from tamis.learn.boosting_kernels import CODES, DEPTH, LEAVES, boost
 from tamis.learn.coded_table import CodedTable, labels_counted, rows_alike
 from tamis.notebook import by_fields
-
-RowNumbers = NDArray[np.intp]
 
 MOST_ROWS = 1 << 17
 """Beyond so many rows the slopes of one row are too small for their half of a word."""

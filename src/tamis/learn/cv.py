@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tamis.arrays import RowNumbers
 from tamis.errors import InputError, TamisWarning, plural
-
-RowNumbers = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tamis.arrays import RowNumbers
 from tamis.binary.records import BinaryTable
 from tamis.coding import positions
 from tamis.errors import InputError
@@ -28,8 +29,6 @@ from tamis.table import (
     number_people,
     one_form,
 )
-
-RowNumbers = NDArray[np.intp]
 
 
 @dataclass(frozen=True, eq=False)

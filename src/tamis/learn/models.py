@@ -26,6 +26,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tamis.arrays import RowNumbers
 from tamis.catalogue.methods import ATTACKERS, MODELS, shown_model
 from tamis.errors import InputError
 from tamis.learn.columns import Column, Features
@@ -158,7 +159,6 @@ def _refuse_giant(columns: Sequence[Column], names: Sequence[str]) -> None:
         )
 
 
-RowNumbers = NDArray[np.intp]
 Shares = NDArray[np.float64]
 
 BY_LARGEST = frozenset({"DecisionTreeClassifier", "RandomForestClassifier", "ExtraTreesClassifier"})

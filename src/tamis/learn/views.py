@@ -25,14 +25,13 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.special import chdtrc
 
-from tamis.arrays import Floats, Ints
+from tamis.arrays import Floats, Ints, RowNumbers
 from tamis.learn.boosting import Boosting, shares_given
 from tamis.learn.coded_table import CODES, CodedTable, nominal_codes
 from tamis.notebook import by_fields
 from tamis.table import bare
 
 Labels = NDArray[np.integer[Any]]
-RowNumbers = NDArray[np.intp]
 Paired = tuple[tuple[int, int], str, Ints]
 Named = tuple[str, Ints]
 """A view in words, {} being the column, and its value in every row, below 0 where it has none."""

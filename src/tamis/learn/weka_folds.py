@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tamis.arrays import RowNumbers
 from tamis.errors import InputError
-from tamis.learn.cv import RowNumbers, check_counts
+from tamis.learn.cv import check_counts
 
 WEKA_SEED = 1
 """That of Weka's cross-validation where none is given."""

@@ -28,7 +28,8 @@ from tamis.coarsen.value_groups import Prefixes
 from tamis.coding import CodedFrame
 from tamis.errors import InputError, plural
 from tamis.evaluate.bits import KeptTold, chosen, merges_of
-from tamis.evaluate.subset_bits import Columns, Parts, Question, SubsetBits
+from tamis.evaluate.parts import Parts
+from tamis.evaluate.subset_bits import Columns, Question, SubsetBits
 from tamis.learn.boosting import shares, shares_given
 from tamis.learn.coded_table import CodedTable
 from tamis.people import People

@@ -39,7 +39,7 @@ from tamis.binary.records import is_binary
 from tamis.catalogue.formats import DESCRIPTIONS
 from tamis.catalogue.methods import RECORDED
 from tamis.errors import CannotMeet, InputError, listed
-from tamis.flow import Outcome
+from tamis.outcome import Outcome
 from tamis.people import People
 from tamis.perturb import drawn_for
 from tamis.publication.dossier import dossier_of, render_dossier

@@ -30,7 +30,7 @@ from tamis.analyse.records import (
 )
 from tamis.catalogue.measures import CHOICES
 from tamis.errors import InputError, listed, plural
-from tamis.flow import Outcome
+from tamis.outcome import Outcome
 from tamis.publication.manifest import versions
 from tamis.publication.page import csp_hash, legible, template_text, templates
 from tamis.publication.report_parts import (

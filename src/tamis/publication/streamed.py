@@ -14,7 +14,7 @@ import polars as pl
 from tamis.all_rows import AllRows, written_columns
 from tamis.coarsen.coarsener import CoarseColumn, plain_kind
 from tamis.errors import InputError
-from tamis.flow import Outcome
+from tamis.outcome import Outcome
 from tamis.publication.manifest import Bound, ReleaseFile, WrittenRelease, stated_of, with_bounds
 from tamis.require.k import KAnonymity
 from tamis.risk.behind_engine import Reached

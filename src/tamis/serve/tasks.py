@@ -37,7 +37,7 @@ from tamis.verification.layout import NAME, read_json
 from tamis.verification.verify import verify
 
 if TYPE_CHECKING:
-    from tamis.flow import Outcome
+    from tamis.outcome import Outcome
     from tamis.release import Release
 
 MOST_COLUMNS = 1000

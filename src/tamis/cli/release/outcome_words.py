@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tamis.analyse import Analysis
     from tamis.decide import Decision
     from tamis.evaluate.scorecard import Row
-    from tamis.flow import Outcome
+    from tamis.outcome import Outcome
     from tamis.release_counts import ExposureFacts
 
 HALF_A_STEP = 0.0005

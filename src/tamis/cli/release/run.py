@@ -47,7 +47,8 @@ if TYPE_CHECKING:
     from tamis.coarsen.ladder import Ladder
     from tamis.dp.ledger import Spending
     from tamis.evaluate.rule_measure import RuleMeasure
-    from tamis.flow import Outcome, Settings
+    from tamis.flow import Settings
+    from tamis.outcome import Outcome
     from tamis.propose.containment import ComparedRecords
     from tamis.rows import EngineOptions
     from tamis.rows.engines import Engine

@@ -22,10 +22,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tamis.arrays import Floats, Ints
+from tamis.arrays import Floats, Ints, RowNumbers
 from tamis.errors import InputError
 from tamis.learn.columns import Column
-from tamis.learn.cv import Folds, RowNumbers
+from tamis.learn.cv import Folds
 
 Units = NDArray[np.int64]
 Precision = Literal["data"] | None

@@ -1,0 +1,332 @@
+"""One release under evaluation: what models and attackers make of it, what people alike reach."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, reduce
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from tamis.arrays import RowNumbers
+from tamis.binary.records import is_binary
+from tamis.coarsen.ladder import Ladder
+from tamis.coding import Coded, coded, joined
+from tamis.evaluate.evaluator import Evaluator, Part, strongest_attack
+from tamis.evaluate.retention import Retention, measured
+from tamis.learn.holdout import Predictions, column_labels, fit_predict
+from tamis.learn.whole_people import seen_whole
+from tamis.notebook import by_fields
+from tamis.people import People
+from tamis.release import DrawnRelease, Release
+from tamis.require.base import Requirement, Requirements
+from tamis.require.counts import ClassCounts
+from tamis.require.k import ContainmentAnonymity, KAnonymity
+from tamis.risk.attackers import count_asked
+from tamis.risk.containment import absence_anonymity, containment_anonymity
+from tamis.risk.grouping import fewest_alike, seen_together
+from tamis.rules.count import ValueLabels
+
+
+@dataclass(frozen=True, eq=False)
+class Assessment:
+    """One release under evaluation; each result is computed when first needed."""
+
+    evaluator: Evaluator
+    release: Release
+    _alike: dict[frozenset[str], int] = field(default_factory=dict, init=False, repr=False)
+    _guessed: dict[str, dict[str, Predictions]] = field(
+        default_factory=dict, init=False, repr=False
+    )
+
+    __repr__ = by_fields
+
+    @cached_property
+    def model_features(self) -> pl.DataFrame:
+        """What models are trained on, and what they predict, on the rows of the sample.
+
+        They are trained on the release. If its columns are those of the original, or of the
+        release before it was altered, with other values, they are tested on people as they
+        are; coarser forms of values are the same for everybody. Synthetic rows describe no real
+        person, so here people are as they are throughout. Rows that are left out are here too:
+        nobody learns from them, but like all people they may be asked about.
+        """
+        evaluator, table = self.evaluator, self.release.unsuppressed.table
+        unaltered = self.release.true_values if self.release.is_altered else evaluator.original
+        if self.release.is_drawn:
+            return evaluator.sampled(unaltered, table.features)
+        learnt = evaluator.sampled(table, table.features)
+        if self.release.forms:
+            return learnt
+        if not set(table.features) <= set(unaltered.features):
+            return learnt
+        true = evaluator.sampled(unaltered, table.features)
+        if learnt.equals(true):
+            return learnt
+        place = np.arange(learnt.height)
+        place[np.searchsorted(evaluator.sample, evaluator.split.held)] += learnt.height
+        return pl.concat([learnt, true], how="vertical_relaxed")[place]
+
+    @cached_property
+    def seen_features(self) -> pl.DataFrame:
+        """The same as attackers see it: with all rows of a person, where these are together."""
+        if self.release.is_drawn or not self.release.people.together:
+            return self.model_features
+        return Assessment(self.evaluator, seen_whole(self.release)).model_features
+
+    @cached_property
+    def predictions(self) -> Predictions:
+        """Predictions of the target, for all held-out rows, by a model trained on the release."""
+        if isinstance(self.release, DrawnRelease):
+            return self._learnt_from(self.release, self.evaluator.classifier)
+        evaluator = self.evaluator
+        features = evaluator.coded(self.model_features)
+        return evaluator.predicted(evaluator.classifier, features, evaluator.labels, self.release)
+
+    def _learnt_from(self, release: DrawnRelease, model: Any) -> Predictions:
+        """Predictions of the target, for held-out people, by a model trained on synthetic rows."""
+        drawn, true = release.evaluation_sample, release.unaltered
+        held = self.evaluator.split.held
+        rows = [drawn.only(drawn.features), true.only(drawn.features)[held]]
+        # As declared, like the synthetic ones: 1 and not 1.0.
+        truth = column_labels(true, drawn.target)[held]
+        labels = np.concatenate([column_labels(drawn, drawn.target), truth])
+        places = np.arange(len(labels))
+        return fit_predict(
+            model,
+            self.evaluator.coded(pl.concat(rows, how="vertical_relaxed")),
+            labels,
+            places[: drawn.rows],
+            places[drawn.rows :],
+        )
+
+    @cached_property
+    def guesses(self) -> dict[str, Predictions]:
+        """The predictions of the sensitive column by each attacker, for all held-out rows.
+
+        From synthetic rows an attacker learns it if it is the target. If it is another column,
+        which the rows do not have, the attackers are given the released columns of some people
+        as they are: more than any synthetic rows can reveal.
+        """
+        return self.guesses_of(self.evaluator.sensitive)
+
+    def guesses_of(self, secret: str) -> dict[str, Predictions]:
+        """The same of any of the secrets."""
+        if secret not in self._guessed:
+            self._guessed[secret] = self._guesses_of(secret)
+        return self._guessed[secret]
+
+    def _guesses_of(self, secret: str) -> dict[str, Predictions]:
+        release, evaluator = self.release, self.evaluator
+        if isinstance(release, DrawnRelease) and secret == evaluator.original.target:
+            every = evaluator.attackers.items()
+            return {name: self._learnt_from(release, attacker) for name, attacker in every}
+        if self.shows_everything:
+            return evaluator.guesses_of_from_everything(secret)
+        return evaluator.attacked(self.seen_features, release, secret=secret)
+
+    @cached_property
+    def shows_everything(self) -> bool:
+        """Whether attackers see of it all that they see of everything."""
+        everything = self.seen_features.equals(self.evaluator.seen_of_everything)
+        return everything and not self.release.is_suppressed
+
+    @cached_property
+    def strongest(self) -> str:
+        """The attacker that is right most often on the choosing rows; the first of equals."""
+        return self.strongest_of(self.evaluator.sensitive)
+
+    def strongest_of(self, secret: str) -> str:
+        """The same of any of the secrets."""
+        return strongest_attack(self.guesses_of(secret), self.evaluator.places("choosing"))
+
+    @cached_property
+    def choosing(self) -> Findings:
+        """What the choice may use."""
+        return Findings(self, "choosing")
+
+    @cached_property
+    def reporting(self) -> Findings:
+        """What is reported; the choice does not use it."""
+        return Findings(self, "reporting")
+
+    @cached_property
+    def value_labels(self) -> dict[str, ValueLabels]:
+        """The values of each column in a coarser form, and the labels of their groups."""
+        found = {}
+        for name, form in self.release.forms.items():
+            values = self.evaluator.values(name)
+            labels = Ladder.from_dict(name, form.ladder).apply(values, form.level)
+            found[name] = ValueLabels(values, labels)
+        return found
+
+    @cached_property
+    def k_anonymity(self) -> int | None:
+        """The people in the smallest group of equals; everyone if nothing known is released.
+
+        `None` for synthetic rows: they are not people.
+        """
+        if self.release.is_drawn:
+            return None
+        return min(self.alike_in(seen) for seen in self._views)
+
+    @cached_property
+    def _views(self) -> dict[tuple[str, ...], Requirements]:
+        """What is asked of groups, by the released columns that an attacker sees."""
+        asked, release = self.evaluator.requirements, self.release
+        known = release.table.quasi
+        if not asked.several:
+            return {known: asked}
+        found: dict[tuple[str, ...], Requirements] = {}
+        for columns, some in asked.views.items():
+            seen = tuple(c for c in known if release.source(c) in columns)
+            found[seen] = Requirements((*found.get(seen, ()), *some))
+        return found
+
+    def alike_in(self, columns: Sequence[str]) -> int:
+        """The people in the smallest group alike in some released columns."""
+        if not columns:
+            return self.release.everybody
+        if (known := frozenset(columns)) not in self._alike:
+            self._alike[known] = fewest_alike(self._coded(columns), self.release.people)
+        return self._alike[known]
+
+    def _coded(self, columns: Sequence[str]) -> Iterator[Coded]:
+        """Released columns as codes; a form that another release has is not coded again."""
+        forms = self.evaluator.yardstick.forms(self.release) or {}
+        for name in columns:
+            column, form = self.release.table.frame[name], forms.get(name)
+            yield coded(column) if form is None else self.evaluator.coded_form(column, form)
+
+    def classes_in(self, columns: Sequence[str]) -> Coded:
+        """Classes of rows alike in some released columns; one class where there are none."""
+        if not columns:
+            return Coded(np.zeros(self.release.table.rows, dtype=np.int64), 1)
+        return seen_together(reduce(joined, self._coded(columns)), self.release.people)
+
+    def reach(self, promise: KAnonymity) -> float:
+        """What a release reaches of a promise, among equals or those who have as much."""
+        contained = isinstance(promise, ContainmentAnonymity)
+        alike = np.array([0 if contained else self.alike_in(promise.columns)])
+        return promise.reached(ClassCounts(alike, count_holders=self.containment_with))
+
+    @cached_property
+    def reached(self) -> list[tuple[Requirement, float]]:
+        """What people alike reach of all that is required besides their number.
+
+        Nothing for synthetic rows: they are not people.
+        """
+        if self.release.is_drawn:
+            return []
+        return self.reach_each(self.evaluator.requirements.beyond_k)
+
+    def reach_each(self, asked: Requirements) -> list[tuple[Requirement, float]]:
+        """What people alike reach of some requirements of the evaluator."""
+        original, release = self.evaluator.original, self.release
+        found: dict[Requirement, float] = {}
+        for seen, every in self._views.items():
+            some = Requirements(tuple(each for each in every if each in asked))
+            if not some:
+                continue
+            secrets = {c: release.cells(original.frame[c]) for c in some.by_secret if c}
+            classes = self.classes_in(seen)
+            for part, counts in count_asked(some, classes, release.people, secrets):
+                found |= {each: each.reached(counts) for each in part}
+        return [(each, found[each]) for each in asked]
+
+    @property
+    def lacks(self) -> str:
+        """What people alike lack of that, in words."""
+        short = ((each, figure) for each, figure in self.reached if each.is_short(figure))
+        return next((each.named(each.lacking(figure)) for each, figure in short), "")
+
+    def hides(self, k: int) -> bool:
+        """Whether k people are alike for every attacker, or as many as that one asks for."""
+        if self.release.is_drawn or not self.evaluator.requirements.several:
+            return (self.k_anonymity or 0) >= k
+        return all(self.alike_in(seen) >= asked.k for seen, asked in self._views.items())
+
+    @cached_property
+    def containment(self) -> int | None:
+        """The containment anonymity of a 0/1 release."""
+        table = self.release.table
+        if self.release.is_drawn or not is_binary(table):
+            return None
+        cells = table.only(table.features).to_numpy().astype(np.uint8)
+        return containment_anonymity(cells, people=self.release.people)
+
+    def containment_with(self, absences: int, enough: int) -> int:
+        """The same where absences are known too; below `enough`, what some row reaches."""
+        reached = self.containment or 0
+        if not absences or reached < enough:
+            return reached
+        cells = self.release.table.only(self.release.table.features).to_numpy().astype(np.uint8)
+        return absence_anonymity(cells, absences, people=self.release.people, enough=enough)
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """The predictions for one part of the held-out rows."""
+
+    assessment: Assessment
+    part: Part
+
+    __repr__ = by_fields
+
+    @cached_property
+    def predictions(self) -> Predictions:
+        """The predictions of the target by a model trained on the release."""
+        return self.assessment.predictions.of(self._places)
+
+    @cached_property
+    def attacked(self) -> dict[str, Predictions]:
+        """The predictions of the sensitive column by each attacker who has the release."""
+        return self.attacked_for(self.assessment.evaluator.sensitive)
+
+    def attacked_for(self, secret: str) -> dict[str, Predictions]:
+        """The same of any of the secrets."""
+        every = self.assessment.guesses_of(secret).items()
+        return {name: predictions.of(self._places) for name, predictions in every}
+
+    @cached_property
+    def everything(self) -> dict[str, Predictions]:
+        """The predictions by each attacker who has all features."""
+        return self.everything_for(self.assessment.evaluator.sensitive)
+
+    def everything_for(self, secret: str) -> dict[str, Predictions]:
+        """The same of any of the secrets."""
+        every = self.assessment.evaluator.guesses_of_from_everything(secret).items()
+        return {name: predictions.of(self._places) for name, predictions in every}
+
+    @cached_property
+    def people(self) -> People:
+        """The person each row belongs to."""
+        evaluator = self.assessment.evaluator
+        return evaluator.split.people_of(evaluator.original)[evaluator.rows(self.part)]
+
+    @cached_property
+    def retention(self) -> Retention | None:
+        """How much of the rules of these rows the release keeps."""
+        evaluator, release = self.assessment.evaluator, self.assessment.release
+        before = evaluator.counted_rules.get(self.part)
+        if before is None:
+            return None
+        rows = release.inside(evaluator.rows(self.part))
+        if not len(rows):
+            return None
+        if isinstance(release, DrawnRelease):
+            frame = release.evaluation_sample.frame
+        else:
+            frame = release.unsuppressed.table.frame[rows]
+        return measured(
+            before,
+            frame,
+            measures=evaluator.rule_measures,
+            coarser=self.assessment.value_labels,
+        )
+
+    @property
+    def _places(self) -> RowNumbers:
+        return self.assessment.evaluator.places(self.part)
