@@ -367,8 +367,14 @@ def in_place(value: Any, shape: Shape = MANIFEST) -> Any:
     return {key: in_place(value[key], known.get(key, is_scalar)) for key in order}
 
 
-OF_PEOPLE_ALONE = tuple(
-    ["held_back", "moved", "suppressed", "close_look", "exposure", "diversity", "presence"]
+OF_PEOPLE_ALONE = (
+    "held_back",
+    "moved",
+    "suppressed",
+    "close_look",
+    "exposure",
+    "diversity",
+    "presence",
 )
 """What is said of released rows of people, and never of synthetic ones."""
 
