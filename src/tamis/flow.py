@@ -382,8 +382,8 @@ def _writable(found: Proposals, settings: Settings) -> Proposals:
 def _ends(problem: Problem, records: BinaryTable | None) -> tuple[Release, Release]:
     """Everything and nothing, which all releases lie between."""
     table = problem.table
-    promises = problem.promises(table.features)
-    baseline = released(table, table.features, EVERYTHING, Recipe(EVERYTHING), promises)
+    baseline = released(table, table.features, EVERYTHING, Recipe(EVERYTHING))
+    baseline = problem.promising(baseline)
     if records is not None:
         known = {*table.frame.columns, *table.roles.dropped}  # copies that were held back included
         baseline = baseline.standing_for(sum(name not in known for name in records.features))

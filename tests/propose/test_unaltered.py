@@ -98,9 +98,10 @@ def test_0_and_1_records_keep_k_by_containment():
     frame = pl.DataFrame(cells, schema=[f"c{i}" for i in range(6)], orient="row")
     target = np.where(draw.random(200) < 0.8, cells[:, 0], 1 - cells[:, 0])
     table = Table(frame.with_columns(pl.Series("y", target))).with_roles(target="y")
-    found = KeptToldFront().propose(problem(table, k=8))
+    asked = problem(table, k=8)
+    found = KeptToldFront().propose(asked)
     assert found
-    for release in found:
+    for release in map(asked.promising, found):
         chosen_cells = release.table.only(release.features).to_numpy().astype(np.uint8)
         assert containment_anonymity(chosen_cells) >= 8
         assert release.promises[0].key == "containment_anonymity"

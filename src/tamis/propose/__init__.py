@@ -97,12 +97,14 @@ def propose(
         if progress is not None:
             progress(f"looking for releases: {method.name}", done, len(every))
         found, note = _proposed(method, problem)
-        for release in map(without_unused, map(problem.trimmed, found)):
+        for release in map(problem.promising, found):
+            release = without_unused(problem.trimmed(release))
             releases.setdefault(_content(release), release)
         method_reports.append(MethodReport(method.name, len(found), note))
     for number, method in enumerate(every):
         more = method.refine(problem, tuple(releases.values()))
-        for release in map(without_unused, map(problem.trimmed, more)):
+        for release in map(problem.promising, more):
+            release = without_unused(problem.trimmed(release))
             releases.setdefault(_content(release), release)
         report = method_reports[number]
         method_reports[number] = replace(report, found=report.found + len(more))

@@ -70,13 +70,11 @@ class Flip(Method):
     def _release(self, problem: Problem, records: BinaryTable, k: int) -> Release:
         name = f"flip, k = {k}"
         flip = RandomFlip(k, random_state=problem.secret_draws(name))
-        made_of = {name: records.sources.get(name, name) for name in records.features}
-        each = problem.alike_in(made_of) if problem.requirements.several else ()
         return AlteredRelease(
             name,
             _wide(problem, flip.fit_transform(records)),
             Recipe(self.name, {"k": k, "flipped_share": flip.flipped_share_}),
-            (KAnonymity(k, columns=records.features), *each),
+            (KAnonymity(k, columns=records.features),),
             unaltered=_wide(problem, records),
             people=problem.table.people,
             unit=problem.table.unit,
@@ -121,9 +119,8 @@ class Noise(Method):
         name = f"{self.kind} noise, {level:g}"
         noise = kind(level, random_state=problem.secret_draws(name))
         recipe = Recipe(self.name, {"kind": self.kind, "probability": level})
-        promises = problem.promises(problem.table.features)
         table = noise.fit_transform(problem.table)
-        return _altered(problem, name, recipe, table, promises)
+        return _altered(problem, name, recipe, table)
 
 
 @dataclass(frozen=True)
@@ -162,7 +159,7 @@ class Microaggregate(Method):
         columns = sorted(problem.table.quasi)
         recipe = Recipe(self.name, {"k": k, "columns": columns}, {"lost": group.lost_})
         name = f"microaggregation, k = {k}"
-        return _altered(problem, name, recipe, table, _made_alike(problem, k))
+        return _altered(problem, name, recipe, table, KAnonymity(k, columns=problem.table.quasi))
 
 
 @dataclass(frozen=True)
@@ -198,7 +195,7 @@ class Suppress(Method):
         columns = sorted(problem.table.quasi)
         recipe = Recipe(self.name, {"k": k, "columns": columns}, {"blanked": hide.blanked_})
         name = f"local suppression, k = {k}"
-        return _altered(problem, name, recipe, table, _made_alike(problem, k))
+        return _altered(problem, name, recipe, table, KAnonymity(k, columns=problem.table.quasi))
 
 
 @dataclass(frozen=True)
@@ -235,8 +232,7 @@ class Swap(Method):
         swap = RankSwap(level, random_state=problem.secret_draws(name))
         table = swap.fit_transform(problem.table)
         recipe = Recipe(self.name, {"within": level, "columns": sorted(swap.columns_)})
-        promises = problem.promises(problem.table.features)
-        return _altered(problem, name, recipe, table, promises)
+        return _altered(problem, name, recipe, table)
 
 
 @dataclass(frozen=True)
@@ -273,8 +269,7 @@ class PostRandomise(Method):
         pram = Pram(level, random_state=problem.secret_draws(name))
         table = pram.fit_transform(problem.table)
         recipe = Recipe(self.name, {"change": level, "columns": sorted(pram.columns_)})
-        promises = problem.promises(problem.table.features)
-        return _altered(problem, name, recipe, table, promises)
+        return _altered(problem, name, recipe, table)
 
 
 @dataclass(frozen=True)
@@ -317,8 +312,7 @@ class Shift(Method):
             return None
         public = {"days": level, "columns": sorted(shift.columns_)}
         recipe = Recipe(self.name, public, {"people_without_dates": shift.blanked_})
-        promises = problem.promises(problem.table.features)
-        return _altered(problem, name, recipe, table, promises)
+        return _altered(problem, name, recipe, table)
 
 
 def _ks(problem: Problem, given: Sequence[int]) -> list[int]:
@@ -328,20 +322,13 @@ def _ks(problem: Problem, given: Sequence[int]) -> list[int]:
     return ks or [k for k in usual if k <= problem.table.everybody]
 
 
-def _made_alike(problem: Problem, k: int) -> tuple[KAnonymity, ...]:
-    """That k are alike in all that attackers know together, and so in what each of them knows."""
-    promise = KAnonymity(k, columns=tuple(problem.table.quasi))
-    each = problem.promises(problem.table.features) if problem.requirements.several else ()
-    return (promise, *each)
-
-
 def _nothing_known(problem: Problem) -> str | None:
     """Why nothing is to be altered; `None` where attackers may know a column."""
     return None if problem.table.quasi else "Attackers are assumed to know none of the columns."
 
 
 def _altered(
-    problem: Problem, name: str, recipe: Recipe, table: Table, promises: tuple[KAnonymity, ...]
+    problem: Problem, name: str, recipe: Recipe, table: Table, *promises: KAnonymity
 ) -> Release:
     """A release of all features of an altered table, beside the features as they were."""
     features = problem.table.features

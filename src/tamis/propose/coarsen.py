@@ -220,7 +220,6 @@ class Coarsen(Method):
             set_name(names),
             Table(plain.table.frame.with_columns(coarse), plain.table.roles),
             plain.recipe,
-            problem.promises(names),
             people=table.people,
             unit=table.unit,
             forms=dict(forms),

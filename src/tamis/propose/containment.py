@@ -39,7 +39,7 @@ from tamis.people import People
 from tamis.propose.problem import Method, Problem, as_records
 from tamis.read.sparse import long_table
 from tamis.release import Recipe, Release
-from tamis.require.k import ContainmentAnonymity, KAnonymity
+from tamis.require.k import ContainmentAnonymity
 from tamis.rows.counts import ROWS, count_distinct
 from tamis.rows.pairs import (
     ENTITY,
@@ -210,22 +210,17 @@ def _release(
 ) -> Release:
     chosen, table = records.select(columns), problem.table
     cells = pl.DataFrame(chosen.matrix.toarray(), schema=list(chosen.features), orient="row")
-    promises: list[KAnonymity] = [
-        ContainmentAnonymity(k, problem.absences, columns=chosen.features)
-    ]
     quasi = None
     if not problem.by_containment:
         known = tuple(known_of(table, chosen))
         quasi = None if table.roles.quasi is None else known
-        made_of = {name: chosen.sources.get(name, name) for name in known}
-        promises = [*problem.alike_in(made_of), *promises]
     return Release(
         f"containment, k = {k}, {utility}",
         Table(cells.with_columns(table.frame[table.target])).with_roles(
             target=table.target, quasi=quasi
         ),
         Recipe("containment", {"k": k, "utility": utility, "search": "greedy"}),
-        tuple(promises),
+        (ContainmentAnonymity(k, problem.absences, columns=chosen.features),),
         people=table.people,
         unit=table.unit,
         sources={name: of for name, of in records.sources.items() if name in chosen.features},

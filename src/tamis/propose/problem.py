@@ -158,26 +158,46 @@ class Problem:
             return None
         return f"The table has {self.table.everybody} {self.table.unit}, fewer than k = {self.k}."
 
-    def promises(self, features: Sequence[str]) -> tuple[KAnonymity, ...]:
-        """What must hold for a release of some unaltered features.
+    def promising(self, release: Release) -> Release:
+        """A release that promises what is asked of every release of real rows, beside its own.
+
+        No method has to remember that, and none can forget it.
+        """
+        if release.is_drawn:
+            return release
+        own = release.promises
+        asked = [each for each in self._asked_of(release) if not any(_covers(p, each) for p in own)]
+        return replace(release, promises=(*asked, *own)) if asked else release
+
+    def _asked_of(self, release: Release) -> tuple[KAnonymity, ...]:
+        """What must hold for a release.
 
         Where people hide by containment, whatever anybody has, k people have; else k people are
-        alike in what an attacker may know.
+        alike in what each attacker may know.
         """
-        if self.is_binary and self.by_containment:
-            return (ContainmentAnonymity(self.k, self.absences, columns=tuple(features)),)
-        return self.alike_in({name: name for name in features})
-
-    def alike_in(self, made_of: Mapping[str, str]) -> tuple[KAnonymity, ...]:
-        """Among how many everybody hides in some features, each made of a column of the table."""
+        if self.by_containment and is_binary(release.table):
+            return (ContainmentAnonymity(self.k, self.absences, columns=release.features),)
         linked = self.table.people.together
         asked = [KAnonymity(self.k, columns=self.table.quasi, linked=linked)]
         if self.requirements.several:
             asked = [each for each in self.requirements if isinstance(each, KAnonymity)]
         return tuple(
-            replace(each, columns=tuple(n for n, column in made_of.items() if column in known))
+            replace(each, columns=tuple(c for c in release.features if release.source(c) in known))
             for each, known in ((each, set(each.columns)) for each in asked)
         )
+
+
+def _covers(own: KAnonymity, asked: KAnonymity) -> bool:
+    """Whether a promise leaves everybody at least as many people as another, by its own words.
+
+    Who are alike have what any of them has, so k alike are k by containment as well.
+    """
+    if isinstance(own, ContainmentAnonymity):
+        same = isinstance(asked, ContainmentAnonymity) and own.absences >= asked.absences
+    else:
+        same = own.linked == asked.linked
+    same = same and own.attacker == asked.attacker
+    return same and own.k >= asked.k and {*own.columns} >= {*asked.columns}
 
 
 def as_records(table: Table, binary: Mapping[str, Cut] | None, k: int) -> BinaryTable:

@@ -94,7 +94,6 @@ class KeptToldFront(Method):
                 names := in_order(problem.table, {every[c] for c in columns}),
                 set_name(names),
                 recipe,
-                problem.promises(names),
             )
             for columns in dict.fromkeys(best)
             if columns and keeps(columns)
@@ -227,7 +226,7 @@ class Breach(Method):
         sets = dict.fromkeys(tuple(in_order(table, set(f))) for f in (*ordered, *trimmed) if f)
         recipe = Recipe(self.name, {"search": found.search_, "folds": self.folds, "model": model})
         return [
-            released(table, features, set_name(features), recipe, problem.promises(features))
+            released(table, features, set_name(features), recipe)
             for features in sets
             if len(features) < len(table.features)
         ]
