@@ -19,7 +19,7 @@ from bench.bench_front import K, keeps_k, opened, spanned, strong_gains, unknowa
 from bench.front_tables import DATA, SETUPS, Setup
 from tamis.evaluate.bits import LEAST_SCALE, KeptTold, chosen
 from tamis.evaluate.subset_bits import Columns, SubsetBits
-from tamis.propose.coarsen import search_coarser
+from tamis.propose.coarser_sets import search_coarser
 from tamis.select.front import search_front
 
 GOAL = {"adult_sex": ".93 / .18", "bank_default": ".96 / .07", "credit": "1.0 / -.03"}

@@ -16,10 +16,12 @@ from tamis.datasets import patients
 from tamis.errors import InputError
 from tamis.evaluate.bits import chosen
 from tamis.evaluate.parts import Parts
+from tamis.evaluate.rungs import RungBits
 from tamis.evaluate.subset_bits import SubsetBits
 from tamis.outcome import Outcome
-from tamis.propose.coarsen import FEWEST_ROWS, MOVES, Coarsen, learnt_rungs, search_coarser
-from tamis.propose.rungs import RungBits, keeps_people
+from tamis.propose.coarsen import Coarsen
+from tamis.propose.coarser_sets import FEWEST_ROWS, MOVES, learnt_rungs, search_coarser
+from tamis.propose.rungs import keeps_people
 from tamis.risk.anonymity import k_anonymity
 from tamis.select.front import search_front
 from tamis.table import Roles, Table

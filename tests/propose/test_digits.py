@@ -16,7 +16,7 @@ from tamis import Settings, consider, publish, verify
 from tamis.coarsen.ladder_sources import DIGITLESS, DIGITS, FEWEST_STEPS, digit_ladder
 from tamis.evaluate.bits import CLOSE, merges_of
 from tamis.outcome import Outcome
-from tamis.propose.digits import _with
+from tamis.propose.coarser_sets import _with
 from tamis.table import Roles, Table
 
 numbers = st.lists(

@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tamis.coarsen.learnt_forms import CoarserForm, FinestForm
+from tamis.evaluate.rungs import Rung, RungBits
 from tamis.evaluate.subset_bits import SubsetBits
-from tamis.propose.rungs import Rung, RungBits, keeps_people, moves
+from tamis.propose.rungs import keeps_people, moves
 
 
 def form(*cuts, merged=()):

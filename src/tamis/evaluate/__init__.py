@@ -6,6 +6,7 @@
     bits           what a set of columns keeps of the target and tells of the secret, in bits
     parts          which rows teach, which choose and which report
     subset_bits    the same for any columns of one table, each set boosted once
+    rungs          coarser forms of columns as further columns of it
     regression     slower learners, for finalists and for very many columns
     readings       what others read of a release, in the same bits: told is the worst of all
     bits_scorer    kept and told of any release, altered and synthetic ones too

@@ -27,6 +27,7 @@ from tamis.evaluate.figure import Figure
 from tamis.evaluate.parts import Parts
 from tamis.evaluate.readings import looked_up, most_telling
 from tamis.evaluate.regression import BoostingOrRegression, whole_gains
+from tamis.evaluate.rungs import in_form
 from tamis.evaluate.subset_bits import Columns, Gains, Labels, Question, SubsetBits, told_most
 from tamis.learn.boosting import Boosting, shares
 from tamis.learn.coded_table import CODES, CodedTable
@@ -202,9 +203,7 @@ class BitsScorer:
             if form is None or among is not self.choosing or len(form.trials) != rounds:
                 continue
             for columns, trial in zip(found, form.trials):
-                codes = self._finest.of(self._number[name], trial)[None, :]
-                width, ordered = [trial.groups + 1], [trial.finest.ordered]
-                columns[place] = CodedTable(codes, np.array(width), np.array(ordered))
+                columns[place] = in_form(self._finest, self._number[name], trial)
         return found
 
     @cached_property

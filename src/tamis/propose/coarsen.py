@@ -1,67 +1,41 @@
 """Releases with columns in coarser forms, chosen by what they keep of the target and tell.
 
-Groups are learnt column by column, first as each column stands alone, then given the set that a
-more and a less cautious holder would choose with them; each time the front is moved on, a rung at a
-time. The groups that score are learnt without the rows that they are scored on, those that are
-released on all rows that a search may see.
+`coarser_sets.py` searches; here what it found becomes releases, with labels from released rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from itertools import cycle
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from tamis.arrays import Floats
 from tamis.catalogue.methods import COARSEN, MethodRecord
 from tamis.coarsen.ladder import Ladder
 from tamis.coarsen.ladder_sources import digit_ladder, drawn_in, ladders_of
-from tamis.coarsen.learnt_forms import CoarserForm, FinestForm, agreement, named_after
-from tamis.coarsen.merging import Residuals, merged_groups
+from tamis.coarsen.learnt_forms import agreement, named_after
 from tamis.coarsen.value_groups import Prefixes
-from tamis.coding import CodedFrame
 from tamis.errors import InputError, plural
-from tamis.evaluate.bits import KeptTold, chosen, merges_of
-from tamis.evaluate.parts import Parts
-from tamis.evaluate.subset_bits import Columns, Question, SubsetBits
-from tamis.learn.boosting import shares, shares_given
-from tamis.learn.coded_table import CodedTable
-from tamis.people import People
-from tamis.propose.digits import with_fewer_digits
+from tamis.evaluate.rungs import Rung, RungBits
+from tamis.propose.coarser_sets import (
+    DIGITS,
+    CoarserSets,
+    search_coarser,
+    too_few_to_learn,
+    with_fewer_digits,
+    written_rungs,
+)
 from tamis.propose.problem import Method, Problem, form_name, set_name
-from tamis.propose.rungs import Keeps, Rung, RungBits, coarsen_others, keeps_people, moves
 from tamis.propose.unaltered import CAUTIONS, in_order, keeps_k, searched_front
 from tamis.release import Coarsening, Recipe, Release, released
 from tamis.risk.attackers import Known
-from tamis.select.front import WIDTH, thinned
+from tamis.select.front import thinned
 from tamis.table import Table
 
-SIZES = (8, 5, 3, 2)
-"""The numbers of groups that a column may be merged into."""
-FEWEST_ROWS = 1_000
-"""With fewer rows to learn from, groups would be learnt from chance.
-
-In folds, those that score have four fifths of the rows: on 1,200 rows of wines they looked a fifth
-better than whole columns, and were no better on other rows.
-"""
-BUDGETS = (130, 85, 85)
-"""The most sets to fit with the groups of each time that they are learnt."""
-TIMES_CAUTION = (1.0, 3.0, 0.3)
-"""What told weighs each time, as multiples of the caution: the front is for other holders, too."""
-MOVES = 40
-"""The most steps that are tried from one set: on wide tables the most promising ones."""
 LIKELY = 4
 """The most valuable sets of columns as they are, which are tried with fewer digits, too."""
-AT_ONCE = 4
-"""The steps from a set that are tried before looking where the front is now."""
-DIGITS, WRITTEN = 1, 2
-"""The chains of numbers of fewer digits and of written levels; those that are learnt follow."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +114,7 @@ class Coarsen(Method):
         if not sets:
             return []
         rungs = RungBits.of_columns(bits, frame).with_rungs(
-            frame, list(_written(frame, _levels(digits, frame), DIGITS))
+            frame, list(written_rungs(frame, _levels(digits, frame), DIGITS))
         )
         found = CoarserSets(rungs, sets, rungs.measured(sets))
         value = found.measured.value(problem.caution)[: len(sets)]
@@ -286,334 +260,3 @@ def _level(rung: Rung, levels: list[pl.Series]) -> int:
     assert rung.level is not None
     same = (i for i, level in enumerate(levels, start=1) if level.equals(rung.level))
     return next(same)
-
-
-@dataclass(frozen=True, eq=False)
-class CoarserSets:
-    """Every set of rungs that was scored and keeps the anonymity asked for.
-
-    `found.chosen(caution)` is the number of the one to release.
-    """
-
-    bits: RungBits
-    sets: tuple[Columns, ...]
-    measured: KeptTold
-    """Kept and told; the sets come first, in their order."""
-    _applied: dict[int, pl.Series] = field(default_factory=dict, repr=False)
-    """The columns that rungs release, which sets share."""
-
-    @property
-    def sizes(self) -> list[int]:
-        """How many columns each set has."""
-        return [len(columns) for columns in self.sets]
-
-    @cached_property
-    def merges(self) -> list[tuple[int, ...]]:
-        """How much each set merges, as `merges_of` has it."""
-        rungs = self.bits.rungs
-        groups = [rung.groups if rung.chain and not rung.dropped else None for rung in rungs]
-        return [
-            merges_of([groups[c] for c in columns], sum(rungs[c].dropped for c in columns))
-            for columns in self.sets
-        ]
-
-    def chosen(self, caution: float, allowed: NDArray[np.bool_] | None = None) -> int:
-        """The number of the set to release, of those that are allowed."""
-        return chosen(self.measured, self.sizes, allowed, caution=caution, merges=self.merges)
-
-    def rungs(self, number: int) -> list[Rung]:
-        """The form of each column of a set, in the order of the table."""
-        found = [self.bits.rungs[c] for c in self.sets[number]]
-        return sorted(found, key=lambda rung: rung.column)
-
-    def released(self, number: int, frame: pl.DataFrame) -> pl.DataFrame:
-        """The features as a set releases them."""
-        order = sorted(self.sets[number], key=lambda c: self.bits.rungs[c].column)
-        return pl.DataFrame([self._released(c, frame) for c in order])
-
-    def _released(self, number: int, frame: pl.DataFrame) -> pl.Series:
-        if number not in self._applied:
-            rung = self.bits.rungs[number]
-            column = frame[:, rung.column]
-            self._applied[number] = rung.applied(column).alias(column.name)
-        return self._applied[number]
-
-
-def search_coarser(
-    bits: SubsetBits,
-    frame: pl.DataFrame,
-    *,
-    views: Sequence[tuple[Sequence[str], int]] = (((), 1),),
-    caution: float = 1.0,
-    levels: Mapping[str, Sequence[pl.Series]] | None = None,
-    digits: Mapping[str, Sequence[pl.Series]] | None = None,
-    fixed: Collection[str] = (),
-    also: Callable[[Known], bool] | None = None,
-    most: int = 0,
-    codes: CodedFrame | None = None,
-    budgets: Sequence[int] = BUDGETS,
-) -> CoarserSets:
-    """Go on from the sets that a search of whole columns has scored, with coarser forms of them.
-
-    Parameters
-    ----------
-    bits : SubsetBits
-        Of the features, after a search; the sets that it has fitted are where this one starts.
-    frame : polars.DataFrame
-        The same features, all rows.
-    views : sequence of names and int
-        The columns that each attacker may know, and the fewest people who must be alike in them.
-    caution : float, default 1
-        What told weighs against kept: groups are merged for it the first time, then, given the
-        set that is chosen by then, for a holder who is more cautious, and for one who is less.
-    levels : mapping of column to series, optional
-        Written levels, each with the value of every row; of such a column none is learnt.
-    digits : mapping of column to series, optional
-        The same of numbers that lose digits, where others may be learnt besides.
-    fixed : collection of str
-        Columns of which no coarser form may be learnt.
-    also : callable, optional
-        What else columns, as attackers see them, must keep; if they do not, no finer ones do.
-    most : int
-        The most people who may be left out, see `keeps_people`.
-    codes : CodedFrame, optional
-        The columns as codes, where somebody has them.
-    budgets : sequence of int
-        The most sets to fit each time that groups were learnt; as many times they are learnt.
-    """
-    levels = levels or {}
-    written = [*_written(frame, digits or {}, DIGITS), *_written(frame, levels, WRITTEN)]
-    found = RungBits.of_columns(bits, frame).with_rungs(frame, written)
-    finest = _finest(found, frame, {*levels, *fixed}, max(k for _, k in views))
-    rungs = [*found.rungs]  # it grows, and sets keep their numbers: what is known of them stays
-    keeps = _keeps_all(
-        views,
-        lambda quasi, k: keeps_people(rungs, frame, quasi, k, found.people, also, most, codes),
-        together=also is not None,
-    )
-    for time, (budget, times) in enumerate(zip(budgets, cycle(TIMES_CAUTION))):
-        before = _scored(found, keeps)
-        given = before.sets[before.chosen(times * caution)] if time and before.sets else ()
-        chain = WRITTEN + 1 + time
-        more = learnt_rungs(found, frame, finest, _worths(before, times * caution), chain, given)
-        if time and not more:
-            break
-        found = found.with_rungs(frame, more)
-        rungs += more
-        _explore(found, keeps, budget, caution)
-    return _scored(found, keeps)
-
-
-def _keeps_all(
-    views: Sequence[tuple[Sequence[str], int]],
-    keeps: Callable[[Sequence[str], int], Keeps],
-    together: bool,
-) -> Keeps:
-    """Whether every attacker is left with enough; `together`: what is asked besides says so."""
-    if together and len(views) > 1:
-        views = [(list(dict.fromkeys(name for known, _ in views for name in known)), 1)]
-    each = [keeps(known, k) for known, k in views]
-    return each[0] if len(each) == 1 else lambda columns: all(one(columns) for one in each)
-
-
-def too_few_to_learn(parts: Parts) -> bool:
-    """Whether groups would be learnt from too few rows in some round.
-
-    >>> too_few_to_learn(Parts.drawn(np.array([0, 1] * 700)))
-    True
-    """
-    return min(len(learn) for learn, _ in parts.choosing.rounds) < FEWEST_ROWS
-
-
-def learnt_rungs(
-    bits: RungBits,
-    frame: pl.DataFrame,
-    finest: Sequence[FinestForm | None],
-    worths: Sequence[float],
-    chain: int,
-    given: Columns = (),
-) -> list[Rung]:
-    """Coarser forms of every column, learnt given the rungs that are released of the others.
-
-    Merges start from `finest`, which is `None` where a column has no form. `worths` are of a bit
-    about the target, and of one about the secret: 1 / D_y and -caution / D_s. Of the rungs that are
-    `given`, a column's own is left out.
-    """
-    grounds = list(_grounds(bits, worths))
-    found: list[Rung] = []
-    for column, (series, form) in enumerate(zip(frame, finest)):
-        if form is None or len(form) <= min(SIZES):
-            continue
-        others = tuple(c for c in given if bits.rungs[c].column != column)
-        *trials, released = (
-            merged_groups(
-                form.codes(series[ground.rows]),
-                len(form),
-                ground.residuals(others),
-                SIZES,
-                ordered=form.ordered,
-                roundness=form.roundness,
-                apart=form.ranked and form.others,
-            )
-            for ground in grounds
-        )
-        for groups, group_of in released.items():
-            learnt = tuple(CoarserForm(form, trial[groups]) for trial in trials)
-            found.append(Rung(column, groups, chain, CoarserForm(form, group_of), None, learnt))
-    return found
-
-
-class _Ground:
-    """Rows that groups are learnt from, and what is left to know of target and secret there."""
-
-    def __init__(
-        self,
-        bits: RungBits,
-        rows: NDArray[np.intp],
-        table: CodedTable,
-        questions: Sequence[tuple[Question, Floats, float]],
-    ) -> None:
-        self.bits = bits
-        self.rows = rows
-        self.table = table
-        self.questions = questions
-        self.half = _halves(rows, bits.people)
-        self.found: dict[Columns, list[Residuals]] = {}
-
-    def residuals(self, given: Columns) -> list[Residuals]:
-        """Where some rungs are known; each half of the rows is told of by the other."""
-        if given not in self.found:
-            self.found[given] = [
-                Residuals.of(
-                    self._said(question, known, given), question.label[self.rows], worth=worth
-                )
-                for question, known, worth in self.questions
-            ]
-        return self.found[given]
-
-    def _said(self, question: Question, known: Floats, given: Columns) -> Floats:
-        said = np.array(known[self.rows])
-        for half in (self.half, ~self.half) if given else ():
-            said[half] = self.bits.boosting.probabilities(
-                self.table,
-                question.label,
-                self.rows[~half],
-                self.rows[half],
-                columns=[*given, *question.beside],
-                start=known,
-                classes=question.classes,
-            )
-        return said
-
-
-def _grounds(bits: RungBits, worths: Sequence[float]) -> Iterator[_Ground]:
-    """The rows learnt from in each round, and last all rows that a search may see."""
-    questions = [bits.target] if bits.secret is None else [bits.target, bits.secret]
-    for number, (learn, _) in enumerate(bits.parts.choosing.rounds):
-        known = [question.known[number] for question in questions]
-        yield _Ground(bits, learn, bits.coded_for(number), list(zip(questions, known, worths)))
-    search, target = bits.parts.search, bits.target
-    known = [np.tile(shares(target.label[search], target.classes), (len(target.label), 1))]
-    known += [shares_given(q.label, target.label, search, q.classes) for q in questions[1:]]
-    yield _Ground(bits, search, bits.table, list(zip(questions, known, worths)))
-
-
-def _halves(rows: NDArray[np.intp], people: People) -> NDArray[np.bool_]:
-    """Half of the rows, people whole, the same each time."""
-    who = people.codes[rows]
-    # A stream of its own: that of a seed may have drawn these very rows.
-    stream = np.random.default_rng(np.random.SeedSequence(0, spawn_key=(1,)))
-    return np.asarray((stream.random(int(who.max()) + 1) < 0.5)[who])
-
-
-def _explore(bits: RungBits, keeps: Keeps, budget: int, caution: float) -> None:
-    """Move on from the front and from the best set, until neither changes or all is spent.
-
-    Each time a few steps from each set, the most promising ones first: what they find may be a
-    better set to move on from. A step that breaks k makes other columns coarser.
-    """
-    worth = _alone(bits, caution)
-    ahead: dict[Columns, list[Columns]] = {}
-    last = len(bits.fitted) + budget
-    while True:
-        steps: list[Columns] = []
-        for start in _promising(_scored(bits, keeps), caution):
-            if start not in ahead:
-                few = _few(moves(bits.rungs, start), worth)
-                roomy = (coarsen_others(bits.rungs, start, step, keeps, worth) for step in few)
-                ahead[start] = _few(list(dict.fromkeys(roomy)), worth)
-            new = [c for c in ahead[start] if c and c not in bits.fitted]
-            steps += new[:AT_ONCE]
-            ahead[start] = new[AT_ONCE:]
-        if not steps:
-            return
-        for columns in dict.fromkeys(steps):
-            if len(bits.fitted) == last:
-                return
-            bits.score(columns)
-
-
-def _alone(bits: RungBits, caution: float) -> Floats:
-    """What each rung promises to be worth by itself."""
-    target, secret = _worths(_scored(bits, lambda columns: True), caution)
-    teaches, tells = bits.promises(())
-    return np.asarray(target * teaches + secret * tells)
-
-
-def _few(steps: Sequence[Columns], worth: Floats) -> list[Columns]:
-    """The steps that promise most, as if each column stood alone, the best first."""
-    return sorted(steps, key=lambda columns: -float(worth[list(columns)].sum()))[:MOVES]
-
-
-def _promising(found: CoarserSets, caution: float) -> list[Columns]:
-    """The front, thinned, and the set of the largest value; no columns where there is none."""
-    if not found.sets:
-        return [()]
-    measured, sets = found.measured, found.sets
-    both = np.column_stack([measured.kept, measured.told])[: len(sets)].tolist()
-    front = thinned({columns: (kept, told) for columns, (kept, told) in zip(sets, both)}, WIDTH)
-    best = sets[int(measured.value(caution)[: len(sets)].argmax())]
-    return list(dict.fromkeys([*front, best]))
-
-
-def _scored(bits: RungBits, keeps: Keeps) -> CoarserSets:
-    sets = tuple(columns for columns in bits.fitted if columns and keeps(columns))
-    return CoarserSets(bits, sets, bits.measured(sets))
-
-
-def _worths(found: CoarserSets, caution: float) -> tuple[float, float]:
-    """What a bit about the target, and one about the secret, is worth in the choice."""
-    measured = found.measured
-    kept = 1 / measured.target_scale if measured.teaches else 0.0
-    told = caution / measured.secret_scale if measured.tells else 0.0
-    return kept, -told
-
-
-def _written(
-    frame: pl.DataFrame, levels: Mapping[str, Sequence[pl.Series]], chain: int
-) -> Iterator[Rung]:
-    """Levels as rungs; one that tells all rows alike is the column's absence."""
-    for name, every in levels.items():
-        column = frame.columns.index(name)
-        for number, level in enumerate(every, start=1):
-            groups = level.n_unique() - level.has_nulls()
-            dropped = number if level.dtype.is_numeric() else 0
-            if level.n_unique() > 1:
-                yield Rung(column, groups, chain, None, level.alias(name), dropped=dropped)
-
-
-def _finest(
-    bits: RungBits, frame: pl.DataFrame, fixed: Collection[str], k: int
-) -> list[FinestForm | None]:
-    """The finest form of each column, from all rows: no label is looked at, and no seed matters."""
-    if too_few_to_learn(bits.parts):
-        return [None] * frame.width
-    rows = np.arange(frame.height)
-    found: list[FinestForm | None] = []
-    for column in frame:
-        if column.name in fixed:
-            found.append(None)
-            continue
-        (codes,) = CodedTable.of(column.to_frame()).codes
-        found.append(FinestForm.of(column, codes, rows, k=k, people=bits.people))
-    return found

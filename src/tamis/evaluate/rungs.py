@@ -1,0 +1,198 @@
+"""The forms that each column may be released in, as pseudo-columns that are scored like any others.
+
+A column's rungs are the column as it is, of numbers also with fewer digits, levels that somebody
+wrote, groups that were learnt, and being absent. A set of rungs has at most one of each column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from tamis.coarsen.learnt_forms import CoarserForm, FinestCodes
+from tamis.coding import coded, dense
+from tamis.evaluate.subset_bits import Columns, Question, SubsetBits
+from tamis.learn.coded_table import CodedTable
+from tamis.learn.views import View, Views
+
+
+@dataclass(frozen=True, eq=False)
+class Rung:
+    """One form of one column."""
+
+    column: int
+    """The number of the column."""
+    groups: int
+    """How many values it has in this form, missing ones not counted."""
+    chain: int = 0
+    """Of two rungs of a column in one chain the one of more groups tells all that the other does.
+
+    Chain 0 is the column as it is, which tells all; later chains have larger numbers.
+    """
+    form: CoarserForm | None = None
+    """How the column is coarsened; `None`: it is as it is, or a written level."""
+    level: pl.Series | None = None
+    """A written level: what every row has on it."""
+    trials: tuple[CoarserForm, ...] = ()
+    """The form as it was learnt for each round of choosing, without the rows asked about."""
+    dropped: int = 0
+    """Of numbers with fewer digits, how many are gone."""
+    cures: bool = False
+    """Whether something that tells in the digits of the column is gone with them."""
+
+    def applied(self, column: pl.Series) -> pl.Series:
+        """The column as this rung releases it."""
+        if self.form is not None:
+            return self.form.applied(column)
+        return column if self.level is None else self.level
+
+    def implies(self, other: Rung) -> bool:
+        """Whether who has this rung can work out the other."""
+        if self.column != other.column:
+            return False
+        if self.chain == 0:
+            return True
+        return self.chain == other.chain and self.groups >= other.groups
+
+
+@dataclass(eq=False)
+class RungBits(SubsetBits):
+    """Kept and told of sets of rungs; the first rungs are the columns as they are.
+
+    Build it with `of_columns`, then `with_rungs`.
+    """
+
+    rungs: tuple[Rung, ...] = ()
+    made: NDArray[np.bool_] = field(default_factory=lambda: np.zeros((0, 0), dtype=np.bool_))
+    """`[i, j]`: who has rung i can work out rung j."""
+
+    @classmethod
+    def of_columns(cls, bits: SubsetBits, frame: pl.DataFrame) -> RungBits:
+        """The rungs of a table whose columns are as they are; what was fitted is kept."""
+        rungs = tuple(
+            Rung(number, column.n_unique() - column.has_nulls())
+            for number, column in enumerate(frame)
+        )
+        return cls(
+            bits.table,
+            bits.parts,
+            bits.target,
+            bits.secret,
+            bits.people,
+            bits.boosting,
+            dict(bits.fitted),
+            rungs,
+            np.eye(len(rungs), dtype=np.bool_),
+            tables=(bits.table,) * len(bits.parts.choosing.rounds),
+            means=dict(bits.means),
+            others=bits.others,
+        )
+
+    def with_rungs(self, frame: pl.DataFrame, more: Sequence[Rung]) -> RungBits:
+        """The same with more rungs behind; sets of the rungs before keep their numbers and fits."""
+        rows, search = self.table.coded_rows, self.table.places(self.parts.search)
+        more = [replace(rung, cures=self._cures(rung, rows)) for rung in more]
+        rungs = (*self.rungs, *more)
+        finest = FinestCodes(few := frame[rows])
+        released, *rounds = (
+            [_coded(rung, few, finest, rows, number, search) for rung in more]
+            for number in (None, *range(len(self.tables)))
+        )
+        return replace(
+            self,
+            table=_before_last(self.table, released),
+            secret=None if self.secret is None else self._asked(self.secret, rungs, rows),
+            others=tuple(
+                each._replace(asked=self._asked(each.asked, rungs, rows)) for each in self.others
+            ),
+            rungs=rungs,
+            tables=tuple(_before_last(t, new) for t, new in zip(self.tables, rounds)),
+            made=np.array([[one.implies(other) for other in rungs] for one in rungs]),
+            fitted=dict(self.fitted),
+            means=dict(self.means),
+            told=dict(self.told),
+        )
+
+    def _asked(self, guess: Question, rungs: Sequence[Rung], rows: NDArray[np.intp]) -> Question:
+        """A question where there are more rungs: numbers of fewer digits show some views, too."""
+        left = [
+            replace(view, columns=(number,))
+            for number, rung in enumerate(rungs)
+            if rung.dropped and number >= len(self.rungs)
+            for view in _of_column(guess.views, rung.column)
+            if _shows(rung, view, rows)
+        ]
+        views = replace(guess.views, kept=(*guess.views.kept, *left))
+        return replace(guess, beside=(len(rungs),), views=views)
+
+    def _cures(self, rung: Rung, rows: NDArray[np.intp]) -> bool:
+        """Whether a rung of fewer digits does not show a view that tells, as its column does."""
+        asked = [] if self.secret is None else [self.secret, *(each.asked for each in self.others)]
+        views = [view for guess in asked for view in _of_column(guess.views, rung.column)]
+        return rung.dropped > 0 and not all(_shows(rung, view, rows) for view in views)
+
+    @property
+    def columns(self) -> int:
+        """How many columns there are, whatever their rungs."""
+        return 1 + max(rung.column for rung in self.rungs)
+
+    @property
+    def everything(self) -> Columns:
+        """All columns as they are."""
+        return tuple(range(self.columns))
+
+    def implies(self, columns: Columns) -> NDArray[np.bool_]:
+        """Which rungs can be worked out from a set: also all coarser ones."""
+        return np.asarray(self.made[list(columns)].any(axis=0))
+
+    def sources(self, columns: Sequence[int]) -> Sequence[int]:
+        return [self.rungs[c].column for c in columns]
+
+
+def _coded(
+    rung: Rung,
+    frame: pl.DataFrame,
+    finest: FinestCodes,
+    rows: NDArray[np.intp],
+    number: int | None,
+    search: NDArray[np.intp],
+) -> CodedTable:
+    """One rung of some rows as a coded column, in one round or (`None`) as it would be released."""
+    if rung.form is None:
+        cells = frame[:, rung.column] if rung.level is None else rung.level[rows]
+        return CodedTable.of(cells.to_frame(), search)
+    return in_form(finest, rung.column, rung.form if number is None else rung.trials[number])
+
+
+def in_form(finest: FinestCodes, column: int, form: CoarserForm) -> CodedTable:
+    """A column in groups that were learnt, of the rows of `finest`."""
+    codes = finest.of(column, form)[None, :]
+    return CodedTable(codes, np.array([form.groups + 1]), np.array([form.finest.ordered]))
+
+
+def _of_column(views: Views, column: int) -> list[View]:
+    """The views of one column as it is, of its own values."""
+    return [view for view in views.kept if view.columns == (column,) and not view.lacking]
+
+
+def _shows(rung: Rung, view: View, rows: NDArray[np.intp]) -> bool:
+    """Whether rows that are alike on a rung of fewer digits are alike in a view."""
+    if rung.level is None:
+        return False
+    cells = dense(coded(rung.level[rows]))
+    view_of = np.zeros(cells.radix, dtype=view.codes.dtype)
+    view_of[cells.codes] = view.codes
+    return bool((view_of[cells.codes] == view.codes).all())
+
+
+def _before_last(table: CodedTable, more: Sequence[CodedTable]) -> CodedTable:
+    """The table with more columns before its last one, which is the target."""
+    front, last = (
+        CodedTable(table.codes[part], table.widths[part], table.ordered[part], table.at)
+        for part in (slice(-1), slice(-1, None))
+    )
+    return front.beside(*more, last)
