@@ -82,6 +82,10 @@ def made(kind: str, seed: int) -> pl.DataFrame:
     elif kind == "what card holders spend":
         spent = rng.integers(1, 900, ROWS)
         x = np.where(dead.to_numpy() & (rng.random(ROWS) < 0.94), spent, 0)
+    elif kind == "an offence that may come too late to count":
+        x = _where(dead | pl.Series(rng.random(ROWS) < 0.03), _days(seed))
+    elif kind == "a flag of any offence, counted or not":
+        x = np.where(dead | pl.Series(rng.random(ROWS) < 0.03), 1, 0)
     elif kind == "only some of the dates":
         x = _where(dead & pl.Series(rng.random(ROWS) < 0.6), _days(seed))
     else:
@@ -93,7 +97,8 @@ KINDS = (
     "year of death", "cause of death", "date of the next offence", "an index", "in other words",
     "one error in three hundred", "a reversed scale", "three bands", "only some of the dates",
     "a year of death that is sometimes unknown", "rounded", "a code for never",
-    "what card holders spend",
+    "what card holders spend", "an offence that may come too late to count",
+    "a flag of any offence, counted or not",
 )  # fmt: skip
 
 

@@ -30,6 +30,8 @@ CUT = 0.96
 """The same for a cut, so that a copy may be rounded, to ounces say; petals of irises avoid 0.94."""
 PART = 0.9
 """The share of a label that must be filled in where no other label is."""
+MISSED = 0.005
+"""The share of a label that may be missing where few others, a tenth of it, are filled in."""
 FEWEST = 20
 """The fewest rows of the rarer label: below, a column may separate labels by chance."""
 MOST_LABELS = 20
@@ -113,7 +115,7 @@ def _labels(label: pl.Series) -> Codes | None:
 
 def _why(column: pl.Series, labels: Codes, people: People) -> str:
     gone = column.is_null().to_numpy()
-    if _tells_one(gone, labels) or _is_partly_filled(gone, labels):
+    if _gives_away(gone, labels):
         return FILLED
     if _is_ordered(column) and _avoided(_cut(_numbers(column), labels), labels) >= CUT:
         return DECIDED
@@ -123,7 +125,7 @@ def _why(column: pl.Series, labels: Codes, people: People) -> str:
     # A code for "never" among dates that differ, each of which has too few rows to tell; or the 0
     # of all who hold no card among what others spend with theirs.
     common = values == np.bincount(values).argmax()
-    if _tells_one(common, labels) or _is_partly_filled(common, labels):
+    if _gives_away(common, labels):
         return COMMONEST
     return DATED if column.dtype in (pl.Date, pl.Datetime) and _is_of_one(gone, labels) else ""
 
@@ -131,6 +133,15 @@ def _why(column: pl.Series, labels: Codes, people: People) -> str:
 def _avoided(wrong: float, labels: Codes) -> float:
     """The share of the errors of guessing that are avoided, of a share of wrong rows."""
     return float(1 - wrong / (1 - np.bincount(labels).max() / len(labels)))
+
+
+def _gives_away(gone: NDArray[np.bool_], labels: Codes) -> bool:
+    """Whether a column is filled in for one label alone, whatever it says."""
+    return (
+        _tells_one(gone, labels)
+        or _is_partly_filled(gone, labels)
+        or _is_filled_for_all_of_one(gone, labels)
+    )
 
 
 def _tells_one(gone: NDArray[np.bool_], labels: Codes) -> bool:
@@ -152,6 +163,23 @@ def _is_partly_filled(gone: NDArray[np.bool_], labels: Codes) -> bool:
         return False
     label = np.bincount(labels[~gone]).argmax()
     return bool((~gone[labels == label]).mean() >= PART)
+
+
+def _is_filled_for_all_of_one(gone: NDArray[np.bool_], labels: Codes) -> bool:
+    """Whether a column is filled in for all rows of one label and for few others.
+
+    The next offence is dated for all who offended again, some too late to count.
+    """
+    if gone.all() or not gone.any():
+        return False
+    counts = np.bincount(labels)
+    for label, count in enumerate(counts):
+        missed = int(gone[labels == label].sum())
+        others = int((~gone[labels != label]).sum())
+        rarer = min(count, len(labels) - count)
+        if rarer >= FEWEST and missed <= MISSED * count and others <= (1 - PART) * rarer:
+            return True
+    return False
 
 
 def _is_of_one(gone: NDArray[np.bool_], labels: Codes) -> bool:
