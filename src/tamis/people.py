@@ -194,6 +194,13 @@ OF_EVENTS = {
     "call", "message", "session", "trip", "ticket", "seq", "sequence",
 }  # fmt: skip
 """Words for what a person may have several of."""
+OF_GROUPS = {
+    "household", "hh", "hhid", "hhold", "hholdid", "hhno", "hhnr", "hhnum", "haushalt",
+    "haushaltsnr", "haushaltsnummer", "hogar", "menage", "foyer", "famiglia", "hushall",
+    "family", "fam", "famid", "familyid", "famille", "familie", "familia", "set", "pair", "matched",
+    "couple", "dwelling", "serialno", "serial",
+}  # fmt: skip
+"""Words for what several people share: a household, a family, a matched set."""
 ENOUGH = 0.5
 """A code with fewer values than this share of the names is of groups: a postcode, a household."""
 SOME_VALUES = 1_000
@@ -248,6 +255,15 @@ def is_of_events(name: str) -> bool:
     (True, True, False)
     """
     return bool(OF_EVENTS & set(header_words(name)))
+
+
+def is_of_groups(name: str) -> bool:
+    """Whether a header names what several people share.
+
+    >>> is_of_groups("hhid"), is_of_groups("matched_set"), is_of_groups("patient")
+    (True, True, False)
+    """
+    return bool(OF_GROUPS & set(header_words(name)))
 
 
 def is_code(column: pl.Series) -> bool:

@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -223,9 +224,14 @@ def test_a_weight_is_never_released_unless_asked_and_its_risk_is_told(run, folde
 
 def test_weights_that_cannot_count_a_population_are_warned_of(run, folder):
     frame = pl.read_csv(folder / "sample.csv", infer_schema=False)
-    for weight, why in ((0.5, "the table alone has 500 people"), (1e9, "more people than there")):
+    relative = pl.Series(np.random.default_rng(1).gamma(6, 0.18, 500))
+    for weight, why in (
+        (pl.lit(0.5), "the table alone has 500 people"),
+        (pl.lit(1e9), "more people than there"),
+        (relative, "are below 1 in 241 of 500 rows"),
+    ):
         path = folder / "relative.csv"
-        frame.with_columns(weight=pl.lit(weight)).write_csv(path)
+        frame.with_columns(weight=weight).write_csv(path)
         code, out, err = run("audit", path, *ROLES, "--weight", "weight", "--json")
         assert (code, why in err) == (0, True)
         assert json.loads(out)["population"] is None

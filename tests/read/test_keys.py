@@ -24,6 +24,7 @@ from tamis.read.keys import (
     warn_of_fractions,
 )
 from tamis.table import sort_by_content
+from tests.read.made_identifiers import of
 
 RNG = np.random.default_rng(5)
 ROWS = 400
@@ -196,6 +197,32 @@ def test_a_survey_weight_is_asked_about_and_guessed():
         refuse_unstated_identifiers(table)
     for said in ({"weight": "pspwght"}, {"plain": ("ssn", "pspwght")}, {"dropped": ("pspwght",)}):
         assert likely_weights(Table(frame, Roles("ill", **said))) == []
+
+
+SURVEYS = of(
+    "PWGTP WGTP PERWT HHWT A_FNLWGT MARSUPWT ASECWT WTFINL EARNWT COMPWT WTMEC2YR WTINT2YR _LLCPWT "
+    "FINALWT wtssall wtssps wtssnr PANELWEIGHT wgtfin wgt_final final_wt samp_wt sampwt popwt "
+    "hhweight hhwgt hh_wt indweight indwt person_weight stratwt rakewt rake_wt basewt nrwt expwgt "
+    "xwgt dweight pspwght anweight cweight hweight perweight phrf hhrf FEX_C FAC_TRI "
+    "factor_expansion poids_ind pondfin hochrechnungsfaktor"
+)
+"""Weights as surveys of a dozen countries call them."""
+
+
+@pytest.mark.parametrize("header", SURVEYS)
+def test_weights_are_known_as_surveys_call_them(header):
+    assert is_survey_weight(pl.Series(header, [152.5, 80.25, 211.0]))
+
+
+@pytest.mark.parametrize(
+    "header",
+    of(
+        "bwt lwt weight wt_loss weight_kg birthweight body_weight curb_weight kg wtkg preweight "
+        "factor poids peso gewicht weightloss lightweight swt hwt height f_wt newt twt expert"
+    ),
+)
+def test_what_people_weigh_is_no_survey_weight(header):
+    assert not is_survey_weight(pl.Series(header, [152.5, 80.25, 211.0]))
 
 
 @pytest.mark.parametrize(

@@ -145,16 +145,32 @@ def who_is_a_person(table: Table) -> str:
     >>> stays = Table(pl.DataFrame({"who": [7, 7, 9]}), Roles(identifiers=("who",)))
     >>> who_is_a_person(stays)
     "people: identified by 'who' (2 people, 3 rows)"
+    >>> homes = Table(pl.DataFrame({"hhid": [7, 7, 9]}), Roles(identifiers=("hhid",)))
+    >>> who_is_a_person(homes)
+    "people: identified by 'hhid' (2 people, 3 rows); if its rows are different people, as in a \
+household, pass --row-is-person, or name what tells them apart with --person"
     """
     names = " and ".join(repr(name) for name in table.person_columns)
     if names:
         by = f"people: identified by {names} ({table.everybody:,} people, {table.rows:,} rows)"
-        return by + other_people_words(table)
+        return by + _shared_words(table) + other_people_words(table)
     if table.unit == "people":
         return "people: every row counts as a different person"
     return (
         "people: nothing identifies them, so rows are counted; name identifiers with "
         "--identifier, or pass --row-is-person"
+    )
+
+
+def _shared_words(table: Table) -> str:
+    """What to do where a household or a matched set counts as one person."""
+    from tamis.people import is_of_groups
+
+    if table.everybody == table.rows or not all(map(is_of_groups, table.person_columns)):
+        return ""
+    return (
+        "; if its rows are different people, as in a household, pass --row-is-person, or name what "
+        "tells them apart with --person"
     )
 
 

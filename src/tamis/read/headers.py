@@ -129,10 +129,16 @@ survey sample sampling design stratification poststratification psp post person 
 final expansion probability analysis frequency full base replicate
 """
 _WEIGHTS = """
-pspwght pspwgt pweight pwgt pwt dweight anweight fnlwgt perwt hhwt wtssall wtssps finalwt finalwgt
-wtmec wtint perweight hhweight gewichtung gewichtungsfaktor hochrechnungsfaktor factorexpansion
-pondera ponderacion ponderation
+pspwght pspwgt dweight hweight anweight cweight gewichtung gewichtungsfaktor hochrechnungsfaktor
+phrf hhrf fexc factri factorexpansion pondera ponderacion ponderation pondfin poidsind poidsmen
 """
+_WEIGHTED = re.compile(
+    r"(?:[av]|sp|llc)?(?:p|per|pers|person|hh|hhold|household|ind|indiv|psp|fin|final|fnl|x|"
+    r"samp|sample|sampling|base|strat|pop|exp|rake|raking|nr|calib|asec|marsup|earn|comp|panel|"
+    r"cross|long|cal)(?:weight|wght|wgt|wt)s?(?:p|fin|final)?"
+    r"|wgtp|(?:weight|wght|wgt|wt)(?:fin|finl|final|mec|int|ss|ssall|ssps|ssnr|per|hh|ind)(?:yr)?"
+)
+"""A word for what is weighted or how, together with one for a weight."""
 HEAVY = 20_000
 """The mean from which a weight is nobody's, whether in kilograms or grams."""
 SURVEY, SURVEY_WEIGHTS = frozenset(_SURVEY.split()), frozenset(_WEIGHTS.split())
@@ -177,7 +183,9 @@ def is_survey_weight(column: pl.Series, question: str = "") -> bool:
     words = header_words(column.name)
     asked = {*words, *header_words(question)}
     weight = bool({"weight", "weights", "wgt", "wght", "wt"} & asked)
-    sure = bool(SURVEY_WEIGHTS & {*words, "".join(words)}) or (weight and bool(SURVEY & asked))
+    named = {*words, "".join(words), "".join(header_words(column.name.lower()))}
+    sure = bool(SURVEY_WEIGHTS & named) or any(map(_WEIGHTED.fullmatch, named))
+    sure = sure or (weight and bool(SURVEY & asked))
     if not (sure or weight) or not column.dtype.is_numeric() or column.null_count():
         return False
     values = column.alias("").cast(pl.Float64)

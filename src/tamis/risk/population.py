@@ -25,6 +25,8 @@ from tamis.table import Table
 
 MOST_PEOPLE = 1e10
 """More than live on Earth: weights that sum to more have lost their decimal mark."""
+MOST_SMALL = 0.1
+"""The share of weights below 1 from which they compare rows, and count nobody."""
 Estimator = Literal["pitman", "zayatz", "snb"]
 Source = Literal["register", "sampling", "weights"]
 
@@ -179,7 +181,7 @@ def population_weights(table: Table, *, needed: bool = False) -> Floats | None:
     if name is None:
         return None
     weights = np.asarray(table.frame.get_column(name).to_numpy(), dtype=np.float64)
-    if why := _not_of_a_population(table, float(weights.sum())):
+    if why := _not_of_a_population(table, weights):
         words = f"the weights in {name!r} {why}; without them, risks are those in the table itself"
         if needed:
             raise InputError(words)
@@ -195,14 +197,21 @@ def population_weights(table: Table, *, needed: bool = False) -> Floats | None:
     return np.maximum(weights, 1.0)
 
 
-def _not_of_a_population(table: Table, total: float) -> str:
+def _not_of_a_population(table: Table, weights: Floats) -> str:
     """Why weights cannot say how many people each row stands for; empty where they can."""
+    total, small = float(weights.sum()), int((weights < 1).sum())
     if not table.people.each_row:
         return "are of rows, but people have several rows here"
     if total <= table.rows:
         return (
             f"sum to {total:,.0f}, and the table alone has {table.rows:,} people, so that they "
             "cannot count a population; multiply them until they sum to its size"
+        )
+    if small > MOST_SMALL * table.rows:
+        return (
+            f"are below 1 in {small:,} of {table.rows:,} rows, though everybody stands for "
+            "themselves at least, so that they cannot count a population; multiply them until they "
+            "sum to its size"
         )
     if total > MOST_PEOPLE:
         return (

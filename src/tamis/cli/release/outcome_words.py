@@ -346,7 +346,9 @@ def _attack(outcome: Outcome, told: float | None) -> list[str]:
         f"correctly for {percent(now)} (with everything {percent(everything)}, by guessing "
         f"{percent(floor)})."
     )
-    return [found + attack_reason(now, floor, told, str(outcome.table.target))]
+    target = outcome.table.target
+    beyond = None if evaluator.sensitive == target else told
+    return [found + attack_reason(now, floor, beyond, str(target))]
 
 
 def attack_reason(right: float, guess: float, told: float | None, target: str) -> str:
@@ -356,8 +358,8 @@ def attack_reason(right: float, guess: float, told: float | None, target: str) -
     ' What is told counts how sure they may be beyond what ill tells: by that, nothing.'
     >>> attack_reason(0.3, 0.3, 0.2, "ill")
     ' What is told shows in how sure they are, not in what they name.'
-    >>> attack_reason(0.4, 0.3, 0.2, "ill")
-    ''
+    >>> attack_reason(0.4, 0.3, 0.2, "ill"), attack_reason(0.4, 0.3, None, "ill")  # no secret
+    ('', '')
     """
     gains = right > guess + HALF_A_STEP
     if told and not gains:
