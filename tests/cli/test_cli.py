@@ -40,7 +40,7 @@ def test_help_imports_nothing_heavy(args):
     assert not HEAVY & set(done.stderr.split())
 
 
-LEARNING = {"sklearn", "scipy", "pandas", "numba", "joblib", "narwhals", "duckdb", "pyarrow"}
+LEARNING = {"sklearn", "scipy", "pandas", "numba", "joblib", "duckdb", "pyarrow"}
 
 
 LIGHT = [

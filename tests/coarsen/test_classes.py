@@ -60,7 +60,7 @@ def test_missing_numbers_count_from_both_ends():
 def test_equal_rows_get_equal_numbers_however_wide_the_codes(rows, largest):
     table = np.array(rows).T
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(classes, "LARGEST", largest)
+        patch.setattr(classes, "CODE_LIMIT", largest)
         numbers, count = numbered_rows(table, [4, 7, 2], range(3))
     assert count == len(set(rows)) == len(set(numbers.tolist()))
     assert len(set(zip(rows, numbers.tolist()))) == count

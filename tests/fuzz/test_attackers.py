@@ -115,8 +115,15 @@ def test_whoever_can_draw_again_in_the_same_order_gets_cells_back(kind, level):
 def test_luck_is_not_taken_for_a_leak(pairs):
     """Swapped cells come back in pairs; a hundred seeds are tried in each of thousands of cases."""
     drawn = np.random.default_rng(3).poisson(pairs, (2_000, undo.GUESSES, 1))
-    bounds = np.array([undo.beyond_luck(2.0 * guesses) for guesses in drawn])
+    bounds = np.array([undo.beyond_luck(2.0 * guesses, 216) for guesses in drawn])
     assert poisson.sf(bounds / 2, pairs).mean() < 1e-7
+
+
+def test_all_cells_given_back_are_no_luck_where_a_guess_gives_back_few():
+    spread = np.array([[20.0], [48.0]])
+    assert undo.beyond_luck(spread, 200) == 158
+    assert undo.beyond_luck(spread, 68) == 67
+    assert undo.beyond_luck(spread, 67) == 158  # more than half: luck may give back all
 
 
 def test_seeds_are_read_off_whatever_is_said():

@@ -110,14 +110,18 @@ def test_namesakes_are_said_to_count_as_one():
     )
     with pytest.warns(ReadingNote, match="'name' alone, so that namesakes count as one: 2 people"):
         read_table(frame, target="ill", identifier=["name"])
-    for said in ({"row_is_person": True}, {"person": ["name"]}, {"drop": ["pid"]}):
+    for said in ({"person": ()}, {"person": ["name"]}, {"drop": ["pid"]}):
         with warnings.catch_warnings():
             warnings.simplefilter("error", TamisWarning)
             ids = ["name"] if "drop" not in said else []
             read_table(frame, target="ill", identifier=ids, **said)
-    with warnings.catch_warnings():  # a number decides
+    several = pl.DataFrame(
+        {"name": ["Ann", "Bob"] * 4, "pid": [f"{i}a" for i in range(8)], "ill": [0, 1] * 4}
+    )
+    with warnings.catch_warnings():  # a number decides where it has many more values
         warnings.simplefilter("error", TamisWarning)
-        read_table(frame, target="ill", identifier=["name", "pid"])
+        table = read_table(several, target="ill", identifier=["name", "pid"])
+    assert table.people.count == 8
 
 
 def test_markers_of_missing_values(file):

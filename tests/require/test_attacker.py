@@ -84,8 +84,8 @@ def test_text_table_and_record_are_one():
     given: Any = [text, "clerk: knows job"]
     asked = Settings(threats=given)
     assert Settings(**asked.to_dict()) == asked
-    (told,) = (limit for limit in asked.limits if limit.measure == "told")
-    assert told.bound == 0.1
+    assert asked.told_limits == {"ill": 0.1}
+    assert not any(limit.measure == "told" for limit in asked.limits)
 
 
 def test_several_secrets_keep_their_order_and_are_never_features():

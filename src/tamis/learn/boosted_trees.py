@@ -53,7 +53,7 @@ class BoostedTrees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     >>> import polars as pl
     >>> rows = pl.DataFrame({"job": ["cook", "judge"] * 20})
     >>> model = BoostedTrees().fit(rows, ["no", "yes"] * 20)
-    >>> model.predict(pl.DataFrame({"job": ["judge", None]})).tolist()
+    >>> model.predict(pl.DataFrame({"job": ["judge", "cook"]})).tolist()
     ['yes', 'no']
     """
 

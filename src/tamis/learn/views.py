@@ -441,7 +441,7 @@ class _ViewSearch:
     def cells(self, column: int) -> pl.Series:
         """A column on the coded rows."""
         if column not in self._cells:
-            cells = self.frame[:, column]
+            cells = self.frame[:, column].alias("")  # polars takes "^a.*$" for a pattern
             self._cells[column] = cells if len(self.coded) == len(cells) else cells[self.coded]
         return self._cells[column]
 

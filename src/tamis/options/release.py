@@ -137,6 +137,7 @@ OUTPUT = (
         default=(),
         otherwise="none",
         metavar="KINDS",
+        rare=True,
         asked=Asked(
             "Also describe the release",
             "For catalogues and tools, from what the manifest says anyway.",

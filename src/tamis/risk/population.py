@@ -226,6 +226,7 @@ def classes_risk(
 ) -> PopulationRisk:
     """The same from classes that were counted where the rows are, by a register or a share.
 
+    >>> import polars as pl
     >>> here = CountedClasses(pl.DataFrame({"job": ["cook", "judge"]}), np.array([3, 1]))
     >>> town = Table(pl.DataFrame({"job": ["cook"] * 6 + ["judge"] * 2}))
     >>> classes_risk(here, town).average

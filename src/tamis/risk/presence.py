@@ -117,8 +117,11 @@ class Stacked(NamedTuple):
 def stacked(table: Table | Scope, population: Any, quasi: Sequence[str]) -> Stacked:
     """A table and its population in one frame, so that equal values are equal in both.
 
-    >>> stacked(Table(pl.DataFrame({"job": ["cook"]})), pl.DataFrame({"job": ["smith"]}), ["job"])
-    Stacked(frame=shape: (2, 1)..., people=People(rows=2), rows=1)
+    >>> both = stacked(
+    ...     Table(pl.DataFrame({"job": ["cook"]})), pl.DataFrame({"job": ["smith"]}), ["job"]
+    ... )
+    >>> both.frame["job"].to_list(), both.people.count, both.rows
+    (['cook', 'smith'], 2, 1)
     """
     everybody = as_table(population).frame
     if unknown := [c for c in quasi if c not in everybody.columns]:

@@ -15,13 +15,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from tamis.errors import InputError, plural
-from tamis.learn.c45.fit import C45Table, ColumnSchema, encode
 from tamis.learn.columns import Coding, Features, estimator_frame, given_labels, nominal_names
 
 if TYPE_CHECKING:
     from typing import Self
 
-    from tamis.learn.c45.fit import FitSettings
+    from tamis.learn.c45.fit import C45Table, ColumnSchema, FitSettings
 
 SAME_SHARE = 1e-9  # class shares closer than this are a tie: sums over branches are not exact
 BLOCK = 8192  # rows at a time, since a row with missing values may reach every leaf
@@ -127,11 +126,15 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         frame, declared = estimator_frame(self, X, reset=True, nominal=self.nominal)
         coding = Coding.of(frame, nominal_names(frame.columns, self.nominal), declared)
+        from tamis.learn.c45.fit import encode
+
         coded = encode(Features.declared(frame, coding))
         return self.fit_coded(coded, y, sample_weight=sample_weight)
 
     def code(self, X: Any) -> C45Table:
         """Code a table once, for `fit_coded` on any of its rows and columns."""
+        from tamis.learn.c45.fit import encode
+
         return encode(X, self.nominal)
 
     def fit_coded(
@@ -179,6 +182,8 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The share of each class in the leaf that a row reaches, in the order of `classes_`."""
         check_is_fitted(self)
         frame, _ = estimator_frame(self, X, reset=False, nominal=self.nominal)
+        from tamis.learn.c45.fit import encode
+
         coded = encode(frame, schema=self.tree_.schema)
         return leaf_shares(self.tree_, coded.values, np.arange(coded.rows))
 
