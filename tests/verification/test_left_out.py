@@ -304,19 +304,19 @@ def test_values_that_disappear_for_the_same_reason_are_named_in_one_line():
     assert "fewer than 5 are alike (k)" in lines[0]
 
 
-AS_IT_IS = {"front": {}, "coarsen": {"keep": ["job", "score"]}}
-"""Scores with all their digits."""
+AS_IT_IS = {"front": {}, "coarsen": {"keep": ["job", "code"]}}
+"""Codes with all their digits."""
 
 
 def nearly_unique() -> pl.DataFrame:
-    """Scores that repeat only among people of rare jobs, who will be left out."""
+    """Codes that repeat only among people of rare jobs, who will be left out."""
     rng, rows, rare = np.random.default_rng(1), 600, 36
-    score = rng.permutation(np.arange(10_000, 90_000))[:rows]
-    score[:rare] = score[0]
+    code = rng.permutation(np.arange(10_000, 90_000))[:rows]
+    code[:rare] = code[0]
     job = rng.choice(["cook", "judge", "nurse"], rows).astype(object)
     job[:rare] = [f"rare{i // 3}" for i in range(rare)]
-    ill = np.where((score > 50_000) ^ (job == "cook"), "yes", "no")
-    frame = {"job": job, "score": score, "ill": ill}
+    ill = np.where((code > 50_000) ^ (job == "cook"), "yes", "no")
+    frame = {"job": job, "code": code, "ill": ill}
     return pl.DataFrame(frame, schema_overrides={"job": pl.String})
 
 
@@ -325,13 +325,13 @@ def test_what_would_identify_those_who_stay_is_refused_before_anything_is_writte
     assert not unstated_identifiers(Table(nearly_unique(), roles))  # the door lets it in
     found = considered(Table(nearly_unique(), roles), max_suppressed=0.1, methods=AS_IT_IS)
     assert found.release.is_suppressed
-    with pytest.raises(CannotMeet, match=r"that would be left, column 'score' .*--feature"):
+    with pytest.raises(CannotMeet, match=r"that would be left, column 'code' .*--feature"):
         publish(found, tmp_path / "out", date=DATE)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_it_leaves_where_the_holder_says_that_it_tells_nobody(tmp_path: Path):
-    roles = Roles(target="ill", quasi=("job",), plain=("score",))
+    roles = Roles(target="ill", quasi=("job",), plain=("code",))
     found = considered(Table(nearly_unique(), roles), max_suppressed=0.1, methods=AS_IT_IS)
     assert found.release.is_suppressed
     verify(publish(found, tmp_path / "out", date=DATE))
