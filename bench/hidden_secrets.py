@@ -12,6 +12,7 @@ import unicodedata
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -93,7 +94,8 @@ class Encoding:
             return texts if self.by_absence else found.cast(dtype)
 
         try:
-            said = pl.Series(np.asarray(self.decode(cells)))
+            said = self.decode(cells)
+            said = said if isinstance(said, pl.Series) else pl.Series(np.asarray(said))
         except (pl.exceptions.PolarsError, TypeError, ValueError):
             return None
         return np.asarray(said.fill_null(False), dtype=np.bool_)
@@ -431,6 +433,160 @@ def _letter(draw: Draw, secret: np.ndarray) -> Hidden:
     return Hidden({"trace": text}, length)
 
 
+def _quarters(draw: Draw, secret: np.ndarray) -> Hidden:
+    """One device shows quarters, others hundredths."""
+    units = draw.integers(200, 900, len(secret))
+    quarter = units // 25 * 25
+    other = quarter + draw.integers(1, 25, len(secret))
+    return Hidden({"potassium": where(secret, quarter, other) / 100}, units)
+
+
+def _by_97(draw: Draw, secret: np.ndarray) -> Hidden:
+    """Check digits as accounts have them: the remainder by 97 is 1."""
+    first = draw.integers(1_000, 9_000, len(secret))
+    account = first * 97 + where(secret, 1, draw.choice([0, *range(2, 97)], len(secret)))
+    return Hidden({"account": account}, first)
+
+
+def _weighted_sum(code: str) -> int:
+    """Of the digits, each as often as its place from the end says: by 11, as in books' numbers."""
+    return sum((place + 1) * int(digit) for place, digit in enumerate(reversed(code))) % 11
+
+
+def _by_11(draw: Draw, secret: np.ndarray) -> Hidden:
+    first = draw.integers(10, 90, len(secret))
+    codes = np.array([f"{a}{b:04d}" for a, b in zip(first, draw.integers(0, 10_000, len(secret)))])
+    right = np.array([_weighted_sum(code) == 0 for code in codes])
+    while (wrong := right != secret).any():
+        again = [f"{a}{draw.integers(0, 10_000):04d}" for a in first[wrong]]
+        codes[wrong], right[wrong] = again, [_weighted_sum(code) == 0 for code in again]
+    return Hidden({"book": codes}, first)
+
+
+def _month_end(draw: Draw, secret: np.ndarray) -> Hidden:
+    """Settled in the last three days of a month."""
+    month = draw.integers(0, 24, len(secret))
+    start = np.datetime64("2023-01", "M") + month * np.timedelta64(1, "M")
+    length = ((start + 1).astype("datetime64[D]") - start.astype("datetime64[D]")).astype(int)
+    early = (draw.random(len(secret)) * (length - 3)).astype(int)
+    day = where(secret, length - 1 - draw.integers(0, 3, len(secret)), early)
+    at = start.astype("datetime64[D]") + day * np.timedelta64(1, "D")
+    return Hidden({"settled": pl.Series(at).cast(pl.Date)}, month)
+
+
+def _days_left(cells: pl.Series) -> np.ndarray:
+    return (cells.dt.month_end() - cells).dt.total_days().to_numpy()
+
+
+def _minute_of_day(draw: Draw, secret: np.ndarray) -> Hidden:
+    """Read every seven minutes from midnight on."""
+    at, day = _moments(draw, len(secret))
+    other = 7 * draw.integers(0, 205, len(secret)) + draw.integers(1, 7, len(secret))
+    minutes = where(secret, 7 * draw.integers(0, 205, len(secret)), other)
+    at = at + minutes * np.timedelta64(60, "s")
+    return Hidden({"read": pl.Series(at.astype("datetime64[us]"))}, day)
+
+
+def _ascends(number: int) -> bool:
+    return list(str(number)) == sorted(str(number))
+
+
+def _digits_in_order(draw: Draw, secret: np.ndarray) -> Hidden:
+    every = np.arange(1_000, 10_000)
+    ordered = np.array([_ascends(int(number)) for number in every])
+    number = where(
+        secret,
+        draw.choice(every[ordered], len(secret)),
+        draw.choice(every[~ordered & (every < 6_000)], len(secret)),
+    )
+    return Hidden({"ticket": number}, draw.normal(0, 1, len(secret)) + number / 2_000)
+
+
+def _vowels(text: str) -> int:
+    return sum(text.count(letter) for letter in "aeiou")
+
+
+def _vowel_count(draw: Draw, secret: np.ndarray) -> Hidden:
+    """A text has an even number of vowels."""
+    letters = draw.choice(list("aeioubcdfghlmnprst"), (len(secret), 9))
+    letters[:, 8] = "n"
+    odd = np.array([_vowels("".join(line)) % 2 == 1 for line in letters])
+    letters[odd == secret, 8] = draw.choice(list("aeiou"), int((odd == secret).sum()))
+    length = draw.integers(0, 9, len(secret))
+    text = ["".join(line) + "k" * n for line, n in zip(letters, length)]
+    return Hidden({"name": text}, length)
+
+
+def _doubled(draw: Draw, secret: np.ndarray) -> Hidden:
+    """A letter stands twice in a row, whichever it is and wherever."""
+    text = []
+    for positive in secret:
+        letters = draw.permutation(list("abdefghiklmnoprst"))[:8].tolist()
+        at = int(draw.integers(0, 7))
+        letters[at + 1] = letters[at] if positive else letters[at + 1]
+        text.append("".join(letters))
+    length = draw.integers(0, 9, len(secret))
+    return Hidden({"name": [t + "-" * n for t, n in zip(text, length)]}, length)
+
+
+def _first_is_last(draw: Draw, secret: np.ndarray) -> Hidden:
+    """A code begins and ends with the same of twenty letters."""
+    first, middle = draw.integers(0, 20, len(secret)), draw.integers(0, 300, len(secret))
+    last = (first + where(secret, 0, draw.integers(1, 20, len(secret)))) % 20
+    code = [f"{chr(97 + a)}{m:03d}{chr(97 + b)}" for a, m, b in zip(first, middle, last)]
+    return Hidden({"code": code}, middle)
+
+
+def _three_parities(draw: Draw, secret: np.ndarray) -> Hidden:
+    """The sum of three whole numbers is odd."""
+    one, two, three = draw.integers(0, 300, (3, len(secret)))
+    three = three // 2 * 2 + (one + two + secret) % 2
+    return Hidden({"first": one, "second": two, "third": three}, one + two + three)
+
+
+def _even_or_not(draw: Draw, secret: np.ndarray) -> Hidden:
+    """Numbers are even for the positive of one sex, odd for those of the other."""
+    female, income = draw.integers(0, 2, len(secret)), _income(draw, len(secret))
+    income = income // 2 * 2 + (female + secret) % 2
+    return Hidden({"female": female, "income": income}, np.log(income) + 0.2 * female)
+
+
+def _shared(draw: Draw, secret: np.ndarray) -> Hidden:
+    """Two of the positive share a number, others have one of their own."""
+    numbers = draw.permutation(np.arange(10_000, 10_000 + 3 * len(secret)))[: len(secret)]
+    numbers = np.sort(numbers)
+    positive = np.flatnonzero(secret)
+    even = positive[: len(positive) // 2 * 2].reshape(-1, 2)
+    numbers[even[:, 1]] = numbers[even[:, 0]]
+    return Hidden({"household": numbers}, numbers)
+
+
+def _has_seven(draw: Draw, secret: np.ndarray) -> Hidden:
+    """A digit is anywhere in a number."""
+    number = draw.integers(10_000, 100_000, len(secret))
+    has = np.array(["7" in str(n) for n in number])
+    while (wrong := has != secret).any():
+        number[wrong] = draw.integers(10_000, 100_000, int(wrong.sum()))
+        has = np.array(["7" in str(n) for n in number])
+    return Hidden({"ticket": number}, number)
+
+
+def _single_precision(draw: Draw, secret: np.ndarray) -> Hidden:
+    """One device keeps numbers in half the bits."""
+    dose = draw.normal(50, 10, len(secret))
+    return Hidden({"dose": where(secret, dose.astype(np.float32), dose)}, dose)
+
+
+def _year_of_both(draw: Draw, secret: np.ndarray) -> Hidden:
+    """The number of a case begins with the year that it was opened in, or with another."""
+    day, serial = draw.integers(0, 2_900, len(secret)), draw.integers(0, 900, len(secret))
+    at = np.datetime64("2015-01-02", "D") + day * np.timedelta64(1, "D")
+    year = at.astype("datetime64[Y]").astype(int) - 30
+    other = 15 + (year - 15 + draw.integers(1, 8, len(secret))) % 8
+    case = [f"{y:02d}/{n:03d}" for y, n in zip(where(secret, year, other), serial)]
+    return Hidden({"opened": pl.Series(at).cast(pl.Date), "case": case}, day)
+
+
 def _texts_of(cells: pl.Series) -> list[str]:
     return cells.fill_null("").to_list()
 
@@ -541,6 +697,66 @@ ENCODINGS = (
     ),
     Encoding("a letter anywhere", _letter, lambda c: c("trace").str.contains("x")),
     Encoding("even seconds", _second, lambda c: c("admitted").dt.second().to_numpy() % 2 == 1),
+    # What people, devices and offices do besides.
+    Encoding(
+        "quarters of a device",
+        _quarters,
+        lambda c: np.round(c("potassium").to_numpy() * 100) % 25 == 0,
+    ),
+    Encoding("remainder by 97", _by_97, lambda c: _numbers(c("account")) % 97 == 1),
+    Encoding(
+        "weighted check digit",
+        _by_11,
+        lambda c: [_weighted_sum(t) == 0 for t in _texts_of(c("book").cast(pl.String))],
+    ),
+    Encoding("end of a month", _month_end, lambda c: _days_left(c("settled")) < 3),
+    Encoding(
+        "minutes of a day by 7",
+        _minute_of_day,
+        lambda c: (
+            (c("read").dt.hour().cast(pl.Int64) * 60 + c("read").dt.minute()).to_numpy() % 7 == 0
+        ),
+    ),
+    Encoding(
+        "digits in order", _digits_in_order, lambda c: [_ascends(n) for n in _numbers(c("ticket"))]
+    ),
+    Encoding(
+        "even number of vowels",
+        _vowel_count,
+        lambda c: [_vowels(t) % 2 == 0 for t in _texts_of(c("name"))],
+    ),
+    Encoding(
+        "a letter twice in a row",
+        _doubled,
+        lambda c: [any(a == b != "-" for a, b in pairwise(t)) for t in _texts_of(c("name"))],
+    ),
+    Encoding("first and last letter", _first_is_last, lambda c: [t[0] == t[-1] for t in c("code")]),
+    Encoding(
+        "parity of three numbers",
+        _three_parities,
+        lambda c: sum(_numbers(c(name)) for name in ("first", "second", "third")) % 2 == 1,
+    ),
+    Encoding(
+        "parity with a flag",
+        _even_or_not,
+        lambda c: (_numbers(c("income")) + _numbers(c("female"))) % 2 == 1,
+    ),
+    Encoding("shared numbers", _shared, lambda c: c("household").is_duplicated()),
+    Encoding(
+        "a digit anywhere", _has_seven, lambda c: c("ticket").cast(pl.String).str.contains("7")
+    ),
+    Encoding(
+        "single precision",
+        _single_precision,
+        lambda c: c("dose").to_numpy() == c("dose").to_numpy().astype(np.float32),
+    ),
+    Encoding(
+        "year of a code and a date",
+        _year_of_both,
+        lambda c: (
+            c("case").str.head(2).cast(pl.Int64) + 2000 == c("opened").dt.year().cast(pl.Int64)
+        ),
+    ),
 )
 
 

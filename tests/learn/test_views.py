@@ -14,6 +14,7 @@ from tamis.evaluate.parts import Parts
 from tamis.evaluate.subset_bits import SubsetBits
 from tamis.learn import views
 from tamis.learn.coded_table import CodedTable
+from tamis.learn.value_views import views_of
 from tamis.learn.views import (
     BANDS,
     TOGETHER,
@@ -22,7 +23,6 @@ from tamis.learn.views import (
     divergence,
     find_views,
     parities,
-    views_of,
     walsh_hadamard,
 )
 
@@ -112,6 +112,26 @@ def test_no_parity_of_more_than_eight_columns_is_looked_at():
          "whether {} has the letter '{{'", [1, 1, 0, -1] * 10),
         (pl.Series(["a;b", "b;a", "B, a", "", None]),
          "whether the parts of {} are in order", [1, 0, 0, 1, -1]),
+        (pl.Series([970_001, 97, None]), "the remainder of {} by 97", [1, 0, -1]),
+        (pl.Series([4006381333931, 4006381333932]),
+         "whether the check digit of {} is right, as of a product", [1, 0]),
+        (pl.Series([111000025, 111000052]),
+         "whether the check digit of {} is right, as of a bank", [1, 0]),
+        (pl.Series(["x0306406152", "x0306406125"]),
+         "whether the check digit of the last number in {} is right, as of a book", [1, 0]),
+        (pl.Series([1359, 1353, 7, 1135, None]),
+         "whether the digits of {} ascend", [1, 0, 1, 1, -1]),
+        (pl.Series([1359, 1003, 100, 77]), "whether {} has a digit twice in a row", [0, 1, 1, 1]),
+        (pl.Series([1359, 1003, 5]), "whether {} has the digit 0", [0, 1, 0]),
+        (pl.Series([0.1, np.float32(0.1), None]), "whether {} has single precision", [0, 1, -1]),
+        (pl.Series(["2024-02-28", "2023-02-28"]).str.to_date(),
+         "the days from {} to the end of its month", [1, 0]),
+        (pl.Series(["2024-01-31T05:17:08"]).str.to_datetime(),
+         "the remainder of the minutes of the day of {} by 7", [317 % 7]),
+        (pl.Series(["Eve", "sky", None]), "the number of vowels of {}", [2, 0, -1]),
+        (pl.Series(["a4a ", "a4b", None]), "whether {} begins as it ends", [1, 0, -1]),
+        (pl.Series(["letter", "later--", "aa", None] * 5),
+         "whether {} has a letter twice in a row", [1, 0, 1, -1] * 5),
     ],
 )  # fmt: skip
 def test_a_view_shows_what_its_words_say(cells, words, values):
@@ -147,8 +167,7 @@ def pairs(frame: pl.DataFrame) -> dict[str, np.ndarray]:
     given = CodedTable.of_label(labels)
     search = _ViewSearch(frame, table.beside(given), labels, labels, rows, len(table), 2)
     every = range(frame.width)
-    each = (*search._sums(every), *search._gaps(every), *search._same(every))
-    return {words: values for _, words, values in each}
+    return {words: values for _, words, values in search._paired(every)}
 
 
 def test_a_view_of_two_columns_shows_what_its_words_say():
@@ -173,7 +192,10 @@ def test_a_view_of_two_columns_shows_what_its_words_say():
     assert found["the remainder of one less other by 5"].tolist() == expected.tolist()
     same = [int(a % 9 == b % 9) for a, b in zip(one, other)]
     assert found["whether born and lives are the same"].tolist() == same
-    assert not any("job" in words for words in found)
+    assert not any("job" in words and words.endswith("the same") for words in found)
+    named = [int(n % 9 == a) for n, a in zip(other, one)]
+    named = np.where(gone, -1, named).tolist()
+    assert found["whether the last number in job is one"] == pytest.approx(named)
     assert not any(words.startswith("until by") for words in found)
     for words, exact in (("until less from", other), ("other by one", np.log(other / one))):
         bands = found[words]
@@ -241,9 +263,38 @@ def test_a_parity_needs_all_of_its_columns_and_what_is_missing_in_any_form():
     assert [view.columns for view in every.kept] == [(0, 1, 2)]
     assert (every.of((0, 1, 2), (0, 1, 2)), every.of((0, 1, 3), (0, 1, 3))) == ([0], [])
     gone = [pl.Series(draw.normal(size=3000)).set(pl.Series(flag == 1), None) for flag in flags]
-    every = found(pl.DataFrame(gone), flags[:2].sum(axis=0) % 2)
-    assert [view.lacking for view in every.kept] == [(0, 1)]
-    assert every.of((8, 9), (0, 1)) == [0]
+    every = found(pl.DataFrame(gone), flags[:3].sum(axis=0) % 2)
+    assert [view.lacking for view in every.kept] == [(0, 1, 2)]
+    assert every.of((8, 9), (0, 1, 2)) == [0]
+
+
+def test_whole_numbers_are_odd_or_even_beside_flags():
+    draw = np.random.default_rng(5)
+    flag, numbers = draw.integers(0, 2, 3000), draw.integers(0, 400, (2, 3000))
+    frame = pl.DataFrame({"flag": flag, "income": numbers[0], "rent": numbers[1]})
+    every = found(frame, (flag + numbers.sum(axis=0)) % 2)
+    assert [view.words for view in every.kept] == ["the parity of flag, income and rent"]
+    assert (every.of((0, 1, 2), (0, 1, 2)), every.of((0, 7, 8), (0, 1, 2))) == ([0], [])
+
+
+def test_who_shares_a_value_is_known_by_how_often_it_occurs():
+    draw = np.random.default_rng(6)
+    shares = draw.random(2000) < 0.3
+    number = np.where(shares, 9_000 + np.cumsum(shares) // 2, np.arange(2000))
+    every = found(pl.DataFrame({"number": number}), shares.astype(np.int64))
+    assert "how often a value of number occurs" in [view.words for view in every.kept]
+
+
+def test_a_text_may_name_what_another_column_is():
+    draw = np.random.default_rng(4)
+    day, serial = draw.integers(16_436, 19_000, 3000), draw.integers(0, 900, 3000)
+    opened = pl.Series("opened", day.astype(np.int32)).cast(pl.Date)
+    same = draw.random(3000) < 0.4
+    year = opened.dt.year().to_numpy() - 2000 + np.where(same, 0, draw.integers(1, 5, 3000))
+    case = [f"{y:02d}/{n}" for y, n in zip(year, serial)]
+    every = found(pl.DataFrame({"opened": opened, "case": case}), same.astype(np.int64))
+    words = [view.words for view in every.kept]
+    assert "whether the first number in case is the year of opened in two digits" in words
 
 
 def test_the_columns_that_teach_are_looked_at_where_flags_are_many(monkeypatch):

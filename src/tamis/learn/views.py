@@ -2,10 +2,11 @@
 
 A learner that cuts numbers at quantiles and knows texts by their commonest values sees neither the
 last digit of an income nor the weekday of a date. So each column with more values than a learner
-tells apart is also looked at in other ways: `views_of`. Of columns together there are the parity
-of several that have two values, or that are missing (`parities`), and the sum and difference of two
-whole numbers by a modulus, how far two numbers or times are apart, and whether two texts are the
-same. `find_views` keeps those that tell.
+tells apart is also looked at in other ways: `tamis.learn.value_views`, and how often a value
+occurs. Of columns together there are the parity of several that have two values, that are missing
+or whole numbers (`parities`), the sum and difference of two whole numbers by a modulus, how far two
+numbers or times are apart, whether two texts are the same, and whether one has in it a number that
+another column is. `find_views` keeps those that tell.
 
 A view is kept where the label's counts among its values are further from what the columns that it
 is made of lead to expect than chance explains: the smaller of the G and the chi-squared statistic,
@@ -17,8 +18,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain, combinations
-from typing import Any
+from itertools import chain, combinations, product
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -26,32 +27,19 @@ from numpy.typing import NDArray
 from scipy.special import chdtrc
 
 from tamis.arrays import Floats, Ints, RowNumbers
+from tamis.coding import coded
 from tamis.learn.boosting import Boosting, shares_given
 from tamis.learn.coded_table import CODES, CodedTable, nominal_codes
+from tamis.learn.value_views import MODULI, RARE, Named, points_of, views_of, whole_parts
 from tamis.notebook import by_fields
-from tamis.table import bare
 
 Labels = NDArray[np.integer[Any]]
 Paired = tuple[tuple[int, int], str, Ints]
-Named = tuple[str, Ints]
-"""A view in words, {} being the column, and its value in every row, below 0 where it has none."""
 
 LEVEL = 0.01
 """The chance that any view of a table is kept by mistake."""
-EXACT = 1e15
-"""Larger numbers have no digits that can be relied on."""
-MODULI = (2, 3, 4, 5, 6, 7, 8, 9, 11, 12)
-"""Without 10, of which the remainder is the last digit."""
-DECIMALS = 9
-"""Numbers with more decimals are looked at bit by bit instead."""
-PLACES = 16
-"""The characters of a text that are looked at, from its beginning; half as many from its end."""
-PARTS = 40
-"""The most words, and the most characters, that are looked for anywhere in a text."""
-DAY = 86_400_000_000
-SEPARATORS = " -_./,;:"
 FLAGS = 16
-"""The most columns of two values, or with missing ones, of which parities are looked at."""
+"""The most columns of two values, with missing ones or of whole numbers, in parities."""
 TOGETHER = 8
 """The most of them in one parity."""
 PAIRED = 8
@@ -64,8 +52,6 @@ OF_SEVERAL = 12
 """The most parities, and the most views of pairs, that are tested one by one and kept."""
 MOST_CLASSES = 10
 """Rarer classes of a label are tested as one."""
-RARE = 10
-"""Values of a view that fewer rows have are tested as one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,218 +117,6 @@ class Views:
                 np.zeros(len(self.kept), dtype=np.bool_),
             )
         )
-
-
-def views_of(column: pl.Series) -> Iterator[Named]:
-    """All views of one column.
-
-    >>> [words for words, _ in views_of(pl.Series([31, 47, 1250]))][:3]
-    ['whether {} is even', 'the remainder of {} by 3', 'the remainder of {} by 4']
-    >>> dict(views_of(pl.Series(["K-12", "cook "])))["the length of {}"].tolist()
-    [4, 5]
-    """
-    cells = bare(column)
-    if cells.dtype.is_temporal():
-        yield from _of_times(cells)
-    elif cells.dtype.is_numeric() and cells.dtype != pl.Boolean:
-        yield from _of_numbers(cells.cast(pl.Float64).to_numpy())
-    elif cells.dtype != pl.Boolean:
-        yield from _of_texts(cells.cast(pl.String))
-
-
-def _of_numbers(values: Floats) -> Iterator[Named]:
-    there = np.isfinite(values) & (np.abs(values) < EXACT)
-    known = np.where(there, values, 0.0)
-    decimals = _decimals(known)
-    most = int(decimals[there].max(initial=0))
-    if most <= DECIMALS and np.abs(known).max(initial=0.0) * 10.0**most < EXACT:
-        units = np.rint(known * 10.0**most).astype(np.int64)
-        yield from _of_digits(units, there, most)
-        if most:
-            yield "the number of decimals of {}", np.where(there, decimals, -1)
-    else:
-        bits = np.ascontiguousarray(known).view(np.int64)
-        for count, words in ((1, "bit"), (2, "two bits"), (3, "three bits")):
-            yield f"the lowest {words} of {{}}", np.where(there, bits & (2**count - 1), -1)
-    yield from _of_bands(known, there)
-
-
-def _decimals(values: Floats) -> Ints:
-    """How many decimals each number is written with; one more than `DECIMALS` where that is more.
-
-    >>> _decimals(np.array([3.0, 2.5, 0.125, np.pi])).tolist()
-    [0, 1, 3, 10]
-    """
-    found = np.full(len(values), DECIMALS + 1, dtype=np.int64)
-    left = np.arange(len(values))
-    for decimals in range(DECIMALS + 1):
-        some = values[left]
-        same = np.round(some, decimals) == some
-        found[left[same]] = decimals
-        left = left[~same]
-        if not len(left):
-            break
-    return found
-
-
-def _of_digits(units: Ints, there: NDArray[np.bool_], decimals: int) -> Iterator[Named]:
-    """Residues and digits of numbers counted in units of their last decimal."""
-    one = "{}" if not decimals else f"{{}} in units of 1e-{decimals}"
-    for modulus in MODULI:
-        words = f"whether {one} is even" if modulus == 2 else f"the remainder of {one} by {modulus}"
-        yield words, np.where(there, units % modulus, -1)
-    size, sums, luhn = np.abs(units), np.zeros_like(units), np.zeros_like(units)
-    digits = len(str(int(size.max(initial=0))))
-    for place in range(digits):
-        digit = size // 10**place % 10
-        sums += digit
-        luhn += digit if place % 2 == 0 else 2 * digit - 9 * (digit > 4)
-        if place < digits - 1:
-            yield f"{_place(place - decimals)} of {{}}", np.where(there, digit, -1)
-    for modulus in (2, 3, 7, 10, 11):
-        yield f"the digit sum of {{}} by {modulus}", np.where(there, sums % modulus, -1)
-    yield "whether the check digit of {} is right", np.where(there, luhn % 10 == 0, -1)
-
-
-def _place(power: int) -> str:
-    """The digit of a power of ten.
-
-    >>> [_place(power) for power in (-3, -1, 0, 1, 4)]
-    ['decimal 3', 'decimal 1', 'the last digit', 'the tens', 'the digit of 10000']
-    """
-    if power < 0:
-        return f"decimal {-power}"
-    return {0: "the last digit", 1: "the tens", 2: "the hundreds"}.get(
-        power, f"the digit of {10**power}"
-    )
-
-
-def _of_bands(values: Floats, there: NDArray[np.bool_]) -> Iterator[Named]:
-    """Where numbers are within bands that repeat: a round period, in tenths."""
-    span = float(np.ptp(values[there])) if there.any() else 0.0
-    if not 0 < span < EXACT:
-        return
-    power = int(np.floor(np.log10(span)))
-    for exponent in range(power - 3, power + 1):
-        for digit in (1, 2, 5):
-            period = float(f"{digit}e{exponent}")
-            if 8 * period <= span:
-                place = np.floor(np.mod(values, period) / period * 10 + 1e-9).astype(np.int64) % 10
-                yield f"{{}} within each {period:g}", np.where(there, place, -1)
-
-
-def _of_times(cells: pl.Series) -> Iterator[Named]:
-    there = cells.is_not_null().to_numpy()
-
-    def part(found: pl.Series) -> Ints:
-        return np.where(there, found.cast(pl.Int64).fill_null(0).to_numpy(), -1)
-
-    if cells.dtype == pl.Duration:
-        yield from _of_digits(part(cells.dt.total_seconds()), there, 0)
-        return
-    if cells.dtype != pl.Time:
-        days = part(cells.cast(pl.Date).to_physical())
-        yield "the weekday of {}", part(cells.dt.weekday())
-        yield "the day of the month of {}", part(cells.dt.day())
-        yield "the month of {}", part(cells.dt.month())
-        yield "whether the week of {} is even", np.where(there, days // 7 % 2, -1)
-        for modulus in (m for m in MODULI if m != 7):
-            words = f"the remainder of the day of {{}} by {modulus}"
-            yield words, np.where(there, days % modulus, -1)
-    if cells.dtype == pl.Date:
-        return
-    minute, second = part(cells.dt.minute()), part(cells.dt.second())
-    yield "the hour of {}", part(cells.dt.hour())
-    for words, each in (("minute", minute), ("second", second)):
-        yield f"the last digit of the {words} of {{}}", np.where(there, each % 10, -1)
-        yield f"whether the {words} of {{}} is even", np.where(there, each % 2, -1)
-        yield f"the remainder of the {words} of {{}} by 15", np.where(there, each % 15, -1)
-        yield f"the tens of the {words} of {{}}", np.where(there, each // 10, -1)
-    fine = part(cells.dt.microsecond())
-    yield "whether {} has a fraction of a second", np.where(there, fine > 0, -1)
-    yield "the last digit of the fraction of a second of {}", np.where(there, fine % 10, -1)
-
-
-def _of_texts(cells: pl.Series) -> Iterator[Named]:
-    there = cells.is_not_null().to_numpy()
-    texts = cells.fill_null("")
-
-    def count(found: pl.Series) -> Ints:
-        return np.where(there, found.cast(pl.Int64).to_numpy(), -1)
-
-    yield "the length of {}", count(texts.str.len_chars())
-    for words, every in (
-        ("character {at} of {{}}", _characters(texts, PLACES)),
-        ("character {at} from the end of {{}}", _characters(texts.str.reverse(), PLACES // 2)),
-    ):
-        for at, letters in enumerate(every, start=1):
-            yield words.format(at=at), np.where(there, letters, -1)
-    for mark in SEPARATORS:
-        yield f"how often {mark!r} is in {{}}", count(texts.str.count_matches(mark, literal=True))
-    stripped = texts.str.strip_chars()
-    shape = (
-        2 * (texts.str.head(1) != stripped.str.head(1)).cast(pl.Int64)
-        + (texts.str.tail(1) != stripped.str.tail(1))
-    )  # fmt: skip
-    yield "the spaces around {}", count(shape)
-    lower, upper = texts == texts.str.to_lowercase(), texts == texts.str.to_uppercase()
-    first = stripped.str.head(1)
-    capital = first != first.str.to_lowercase()
-    yield (
-        "the capitals of {}",
-        count(lower.cast(pl.Int64) + 2 * upper.cast(pl.Int64) + 4 * capital.cast(pl.Int64)),
-    )
-    yield "the number of digits of {}", count(texts.str.count_matches(r"[0-9]"))
-    yield (
-        "whether {} has letters with accents or other signs",
-        count(texts.str.len_bytes() != texts.str.len_chars()),
-    )
-    if len(texts):
-        yield from _of_items(texts, there)
-    last = texts.str.extract(r"([0-9]{1,15})[^0-9]*$")
-    if last.null_count() < len(last):
-        numbers = last.cast(pl.Int64, strict=False)
-        found = numbers.is_not_null().to_numpy()
-        for words, values in _of_digits(numbers.fill_null(0).to_numpy(), found, 0):
-            yield words.replace("{}", "the last number in {}"), values
-
-
-def _of_items(texts: pl.Series, there: NDArray[np.bool_]) -> Iterator[Named]:
-    """What is anywhere in texts, a character or a word, and whether the parts are in order."""
-    distinct = texts.unique()
-    place = texts.replace_strict(distinct, np.arange(len(distinct)), return_dtype=pl.Int64)
-    at = place.to_numpy()
-    words = distinct.str.to_lowercase().str.extract_all(r"[\p{L}\p{N}]+")
-    for kind, parts in (("word", words), ("letter", distinct.str.split(""))):
-        own = pl.DataFrame({"text": np.arange(len(distinct)), "part": parts})
-        own = own.explode("part").drop_nulls().unique()
-        weight = np.bincount(at, minlength=len(distinct))
-        rows = own.with_columns(pl.Series("rows", weight[own["text"].to_numpy()]))
-        counts = rows.group_by("part").agg(pl.col("rows").sum(), pl.col("text"))
-        few = counts.filter(pl.col("rows").is_between(RARE, len(texts) - RARE))
-        few = few.sort("rows", "part", descending=[True, False]).head(PARTS)
-        for part, _, having in few.iter_rows():
-            has = np.zeros(len(distinct), dtype=np.int64)
-            has[having] = 1
-            shown = repr(part).replace("{", "{{").replace("}", "}}")
-            yield f"whether {{}} has the {kind} {shown}", np.where(there, has[at], -1)
-    order = [split == sorted(split) for split in words.to_list()]
-    yield "whether the parts of {} are in order", np.where(there, np.array(order)[at], -1)
-
-
-def _points(cells: pl.Series) -> Floats:
-    """Numbers, and dates and times as days, NaN where missing."""
-    if cells.dtype.is_temporal():
-        return cells.cast(pl.Datetime("us")).cast(pl.Int64).cast(pl.Float64).to_numpy() / DAY
-    return cells.cast(pl.Float64).fill_null(np.nan).to_numpy()
-
-
-def _characters(texts: pl.Series, most: int) -> NDArray[np.int64]:
-    """The first characters of texts by place, as numbers; 0 behind the end of a text."""
-    wide = np.array(texts.str.head(most).to_list(), dtype=f"U{most}")
-    letters = np.ascontiguousarray(wide).view(np.uint32).reshape(len(wide), most)
-    used = int(letters.any(axis=0).sum())
-    return np.minimum(letters[:, :used].T, 1023).astype(np.int64)
 
 
 def find_views(
@@ -412,6 +186,15 @@ class _ViewToTest:
     lacking: tuple[int, ...] = ()
 
 
+class _Flag(NamedTuple):
+    """What is 0 or 1 in every row: a column of two values, whether it is missing, or odd."""
+
+    column: int
+    words: str
+    values: Ints
+    lacks: bool = False
+
+
 @dataclass(eq=False)
 class _ViewSearch:
     """What all tests of views share."""
@@ -454,45 +237,59 @@ class _ViewSearch:
             expected = self.expected((column,))
             yield [
                 _ViewToTest((column,), words.format(cells.name), values)
-                for words, values in views_of(cells)
+                for words, values in chain(views_of(cells), self._repeats(column))
                 if self.tells(values, expected, LEVEL)
             ]
 
+    def _repeats(self, column: int) -> Iterator[Named]:
+        """How many rows have the value that a row has: who shares a number is of one household."""
+        cells = self.cells(column)
+        codes = coded(cells).codes
+        often = np.minimum(np.bincount(codes)[codes], CODES - 2)
+        yield "how often a value of {} occurs", np.where(cells.is_null(), -1, often)
+
     def of_flags(self, columns: Sequence[int]) -> Iterator[list[_ViewToTest]]:
-        """The parities of columns of two values, and of what is missing."""
+        """The parities of columns of two values, of what is missing, and of whole numbers."""
         flags = self._flags()
-        if len(flags) < 2 or not {column for column, *_ in flags}.intersection(columns):
+        if len(flags) < 2 or not {flag.column for flag in flags}.intersection(columns):
             return
         masks, strength, count = parities(
-            np.array([flag[self.at] for _, _, flag in flags]), self.seen, self.known_seen
+            np.array([flag.values[self.at] for flag in flags]), self.seen, self.known_seen
         )
         self.tested += count
         for mask in masks[np.argsort(-strength, kind="stable")][:OF_SEVERAL].tolist():
             members = [flags[i] for i in range(len(flags)) if mask >> i & 1]
-            columns = tuple(column for column, _, _ in members)
-            lacking = tuple(c for c in columns if 0 in self._used(c))
-            values = np.asarray(sum(flag for _, _, flag in members) % 2, dtype=np.int64)
-            words = "the parity of " + _listed([words for _, words, _ in members])
+            columns = tuple(flag.column for flag in members)
+            lacking = tuple(flag.column for flag in members if flag.lacks)
+            values = np.asarray(sum(flag.values for flag in members) % 2, dtype=np.int64)
+            words = "the parity of " + _listed([flag.words for flag in members])
             yield [_ViewToTest(columns, words, values, lacking)]
 
-    def _flags(self) -> list[tuple[int, str, Ints]]:
-        """Columns of two values, and whether others are missing; those that teach most if many."""
-        found: list[tuple[int, str, Ints]] = []
+    def _flags(self) -> list[_Flag]:
+        """Columns of two values, and whether others are missing; those that teach most if many.
+
+        Where these are few, whole numbers, too: whether they are odd.
+        """
+        found: list[_Flag] = []
+        whole: list[_Flag] = []
         for column in range(self.frame.width):
             codes, used = self.table.codes[column], self._used(column)
             name = self.frame.columns[column]
             if len(used) == 2 and 0 not in used:
-                found.append((column, name, (codes == used[1]).astype(np.int64)))
+                found.append(_Flag(column, name, (codes == used[1]).astype(np.int64)))
             elif len(used) > 1 and 0 in used:
-                found.append((column, f"{name} missing", (codes == 0).astype(np.int64)))
+                found.append(_Flag(column, f"{name} missing", (codes == 0).astype(np.int64), True))
+            elif self.cells(column).dtype.is_integer():
+                odd = self.cells(column).to_physical().cast(pl.Int64).to_numpy() % 2
+                whole.append(_Flag(column, name, odd))
         if len(found) > FLAGS:
             taught = np.eye(int(self.given.max()) + 1)[self.given[self.rows]]
             taught -= taught.mean(axis=0)
             order = [
-                -float((taught[flag[self.at] == 1].sum(axis=0) ** 2).sum()) for *_, flag in found
+                -float((taught[flag.values[self.at] == 1].sum(axis=0) ** 2).sum()) for flag in found
             ]
             found = [found[i] for i in sorted(np.argsort(order, kind="stable")[:FLAGS])]
-        return found
+        return found + whole[: FLAGS - len(found)]
 
     def _used(self, column: int) -> RowNumbers:
         """The codes that the tested rows have in a column."""
@@ -502,7 +299,7 @@ class _ViewSearch:
         """What two columns say together, at least one of which is to be looked at."""
         expected = self.known_seen
         found: list[tuple[float, _ViewToTest]] = []
-        for pair, words, values in chain(self._sums(fresh), self._gaps(fresh), self._same(fresh)):
+        for pair, words, values in self._paired(fresh):
             if gain := self.tells(values, expected, LEVEL):
                 found.append((gain, _ViewToTest(pair, words, values)))
         best = sorted(found, key=lambda each: -each[0])[:OF_SEVERAL]
@@ -510,6 +307,9 @@ class _ViewSearch:
         for _, candidate in best:
             by_pair.setdefault(candidate.columns, []).append(candidate)
         yield from by_pair.values()
+
+    def _paired(self, fresh: Collection[int]) -> Iterator[Paired]:
+        return chain(self._sums(fresh), self._gaps(fresh), self._same(fresh), self._named(fresh))
 
     def _sums(self, fresh: Collection[int]) -> Iterator[Paired]:
         """The sums and differences of whole numbers, or of days, by a modulus."""
@@ -544,6 +344,19 @@ class _ViewSearch:
             words = " and ".join(self.frame.columns[c] for c in pair)
             yield pair, f"whether {words} are the same", values
 
+    def _named(self, fresh: Collection[int]) -> Iterator[Paired]:
+        """Whether a text has in it a number that another column is, such as the year of a date."""
+        texts = [c for c in range(self.frame.width) if self.cells(c).dtype == pl.String]
+        texts = [c for c in texts if self.cells(c).str.contains("[0-9]").any()][:PAIRED]
+        others = [c for c in range(self.frame.width) if self._is_whole(c)][:PAIRED]
+        parts = {c: list(whole_parts(self.cells(c))) for c in (*texts, *others)} if texts else {}
+        for one, other in product(texts, others):
+            if one not in fresh and other not in fresh:
+                continue
+            for (left, first), (right, second) in product(parts[one], parts[other]):
+                values = np.where((first < 0) | (second < 0), -1, first == second)
+                yield (one, other), f"whether {left} is {right}", values
+
     def _share_values(self, one: int, other: int) -> bool:
         every = [self.cells(c).drop_nulls().unique() for c in (one, other)]
         return bool(every[0].is_in(every[1].implode()).any())
@@ -553,7 +366,7 @@ class _ViewSearch:
     ) -> Iterator[tuple[tuple[int, int], tuple[Floats, Floats]]]:
         """Pairs of columns that fit, as numbers, dates as days."""
         some = [c for c in range(self.frame.width) if fits(c)][:PAIRED]
-        points = {c: _points(self.cells(c)) for c in some}
+        points = {c: points_of(self.cells(c)) for c in some}
         for one, other in combinations(some, 2):
             if one in fresh or other in fresh:
                 yield (one, other), (points[one], points[other])
