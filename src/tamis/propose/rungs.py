@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, reduce
+from functools import cache, lru_cache, reduce
 from itertools import pairwise
 from operator import or_
 
@@ -20,6 +20,9 @@ from tamis.risk.grouping import fewest_alike
 from tamis.risk.suppression import all_but_few
 
 Keeps = Callable[[Columns], bool]
+
+JOINED = 16
+"""So many sets of columns stay joined for all rows, since those asked next often begin alike."""
 
 
 def keeps_people(
@@ -67,13 +70,17 @@ def keeps_people(
         seen = [(frame.columns[rungs[c].column], cells.of(c)) for c in together]
         return also is None or also(seen)
 
+    @lru_cache(maxsize=JOINED)
+    def classes_of(together: Columns) -> Coded:
+        *rest, last = together
+        return joined(classes_of(tuple(rest)), cells.of(last)) if rest else cells.of(last)
+
     def counted_people(together: Columns) -> bool:
         if most and cells.rows is None:
             return also is not None and kept_besides(together)
-        classes = reduce(joined, map(cells.of, together))
         if cells.rows is not None:
-            return all_but_few(classes, cells.rows.counts, k, most)
-        return fewest_alike([classes], who) >= k and kept_besides(together)
+            return all_but_few(classes_of(together), cells.rows.counts, k, most)
+        return fewest_alike([classes_of(together)], who) >= k and kept_besides(together)
 
     @cache
     def keeps(columns: Columns) -> bool:
@@ -131,16 +138,24 @@ class _Answers:
         self._refused: dict[Columns, int] = {}
 
     def of(self, columns: Columns, counted: Callable[[Columns], bool]) -> bool:
-        """Whether a set is kept, by the others or else as counted."""
+        """Whether a set is kept, by the others or else as counted.
+
+        A set is counted column by column, the finest first: what refuses most sets is a part of
+        two or three columns, which is cheap to count and then refuses all other sets with it.
+        """
         self._learn_rungs()
-        word, makes = _word(columns), self._makes_of(columns)
+        makes = self._makes_of(columns)
         if any(refused & ~makes == 0 for refused in self._refused.values()):
             return False
-        if any(word & ~kept == 0 for kept in self._kept.values()):
-            return True
-        if not counted(columns):
-            self._refused[columns] = word
-            return False
+        finest_first = tuple(sorted(columns, key=lambda c: (-self._rungs[c].groups, c)))
+        for end in range(1, len(columns) + 1):
+            part = finest_first[:end]
+            word = _word(part)
+            if any(word & ~kept == 0 for kept in self._kept.values()):
+                continue
+            if not counted(part):
+                self._refused[part] = word
+                return False
         self._kept[columns] = makes
         return True
 
