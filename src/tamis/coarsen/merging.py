@@ -170,13 +170,15 @@ class _Merging:
 
     def _renew(self, group: int) -> None:
         """Count again what merging this group with any other costs."""
-        cost = np.zeros(len(self.cost))
+        partners = self._partners(group)
+        cost = np.zeros(len(partners))
         for scale, chance, (slope, bend) in zip(self.scales, self.chance, self.sums):
-            apart = _gain(slope, bend) + _gain(slope[group], bend[group])
-            lost = apart - _gain(slope + slope[group], bend + bend[group])
+            theirs, bends = slope[partners], bend[partners]
+            apart = _gain(theirs, bends) + _gain(slope[group], bend[group])
+            lost = apart - _gain(theirs + slope[group], bends + bend[group])
             cost += scale * np.maximum(lost - chance, 0.0)
-        free = np.isin(np.arange(len(cost)), self._partners(group))
-        self.cost[group, :] = self.cost[:, group] = np.where(free, cost, np.inf)
+        self.cost[group, :] = self.cost[:, group] = np.inf
+        self.cost[group, partners] = self.cost[partners, group] = cost
 
     def _partners(self, group: int) -> NDArray[np.intp]:
         """The groups that this one may be merged with; a group has the number of its first leaf."""
