@@ -13,13 +13,15 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tamis.arrays import Codes, Floats
+from tamis.arrays import Codes, Integers
+from tamis.coding import Coded, CodedFrame, dense
 from tamis.errors import TamisWarning
 from tamis.people import People, PeopleLike, join_codes, value_codes
 from tamis.table import Table, bare
@@ -66,16 +68,22 @@ def copies(table: Table) -> dict[str, Copy]:
     {'bwt': Copy(of='low', why="a cut in it decides 'low'")}
     """
     asked = [c for c in table.features if c not in table.roles.plain]
+    codes = CodedFrame(table.frame)
     found: dict[str, Copy] = {}
     for of in dict.fromkeys((table.roles.target, *table.secrets)):
         if of is not None and of not in table.released_secrets:
-            whys = copies_of(table.frame, of, among=asked, people=table.people)
+            whys = copies_of(table.frame, of, among=asked, people=table.people, codes=codes)
             found = {name: Copy(of, why) for name, why in whys.items()} | found
     return found
 
 
 def copies_of(
-    frame: pl.DataFrame, of: str, *, among: Collection[str], people: PeopleLike = None
+    frame: pl.DataFrame,
+    of: str,
+    *,
+    among: Collection[str],
+    people: PeopleLike = None,
+    codes: CodedFrame | None = None,
 ) -> dict[str, str]:
     """The columns that give another one away, each with the reason.
 
@@ -87,15 +95,26 @@ def copies_of(
     among : collection of str
     people : People or array, optional
         The person each row is about, who counts once for each value.
+    codes : CodedFrame, optional
+        The columns as codes, where somebody has them.
     """
     label = bare(frame.get_column(of))
     known = label.is_not_null().to_numpy()
-    codes = _labels(label.filter(pl.Series(known)))
-    if codes is None:
+    labels = _labels(label.filter(pl.Series(known)))
+    if labels is None:
         return {}
     who = People.named(people, frame.height)[known]
     rows = frame.filter(pl.Series(known))
-    found = {c: _why(bare(rows.get_column(c)), codes, who) for c in among}
+    codes = CodedFrame(frame) if codes is None else codes
+    found = {
+        c: _why(
+            bare(rows.get_column(c)),
+            dense(Coded(codes[c].codes[known], codes[c].radix)).codes,
+            labels,
+            who,
+        )
+        for c in among
+    }
     whys = {name: why.format(repr(of)) for name, why in found.items() if why}
     return whys | _dated_after(rows, [c for c in among if c not in whys], whys, of)
 
@@ -113,13 +132,13 @@ def _labels(label: pl.Series) -> Codes | None:
     return codes
 
 
-def _why(column: pl.Series, labels: Codes, people: People) -> str:
+def _why(column: pl.Series, values: Integers, labels: Codes, people: People) -> str:
+    """Why a column gives the labels away; `values` are its cells as codes, numbers in order."""
     gone = column.is_null().to_numpy()
     if _gives_away(gone, labels):
         return FILLED
-    if _is_ordered(column) and _avoided(_cut(_numbers(column), labels), labels) >= CUT:
+    if _is_ordered(column) and _avoided(_cut(values, ~gone, labels), labels) >= CUT:
         return DECIDED
-    values = value_codes(column)
     if _determined(values, labels, people) >= COPY:
         return DETERMINED
     # A code for "never" among dates that differ, each of which has too few rows to tell; or the 0
@@ -199,44 +218,32 @@ def _is_ordered(column: pl.Series) -> bool:
     return column.dtype.is_numeric() or column.dtype in (pl.Date, pl.Datetime)
 
 
-def _numbers(column: pl.Series) -> Floats:
-    values = bare(column)
-    if not values.dtype.is_numeric():
-        values = values.cast(pl.Int64)
-    return values.cast(pl.Float64).to_numpy()
-
-
-def _cut(numbers: Floats, labels: Codes) -> float:
+def _cut(values: Integers, known: NDArray[np.bool_], labels: Codes) -> float:
     """The share of rows that are wrong where one cut parts each label from the next.
 
     Labels are ordered by their medians. Where the column is missing, the commonest label is right.
     """
-    known = ~np.isnan(numbers)
-    x, y = numbers[known], labels[known]
-    present = np.unique(y)
+    x, y = values[known], labels[known]
+    present = np.flatnonzero(np.bincount(y))
     if len(present) < 2:
         return 1.0
-    middles = np.array([np.median(x[y == label]) for label in present])
+    in_order = sorted(present.tolist(), key=lambda label: float(np.median(x[y == label])))
     place = np.empty(labels.max() + 1, dtype=np.int64)
-    place[present[np.argsort(middles, kind="stable")]] = np.arange(len(present))
-    y = place[y]
-    cuts = [_best_cut(x[(y == i) | (y == i + 1)], y[(y == i) | (y == i + 1)] > i)
-            for i in range(len(present) - 1)]  # fmt: skip
-    wrong = int((np.searchsorted(np.sort(cuts), x, side="left") != y).sum())
+    place[in_order] = np.arange(len(in_order))
+    # Of each label, how many rows have each value or a smaller one.
+    up_to = (np.cumsum(np.bincount(x[y == i], minlength=x.max() + 1)) for i in in_order)
+    cuts = [_best_cut(below, above) for below, above in pairwise(up_to)]
+    wrong = int((np.searchsorted(np.sort(cuts), x, side="left") != place[y]).sum())
     rest = np.bincount(labels[~known], minlength=1)
     return float((wrong + rest.sum() - rest.max()) / len(labels))
 
 
-def _best_cut(x: Floats, above: NDArray[np.bool_]) -> float:
-    """The value up to which most rows are not above, and beyond which most are."""
-    order = np.argsort(x, kind="stable")
-    x, above = x[order], above[order]
-    wrong = np.cumsum(above) + (~above).sum() - np.cumsum(~above)
-    last = np.append(x[1:] != x[:-1], True)  # a cut cannot part equal values
-    return float(x[last][wrong[last].argmin()])
+def _best_cut(below: Integers, above: Integers) -> int:
+    """The value up to which most rows are of one label, and beyond which most are of the next."""
+    return int((above + below[-1] - below).argmin())
 
 
-def _determined(values: Codes, labels: Codes, people: People) -> float:
+def _determined(values: Integers, labels: Codes, people: People) -> float:
     """The share of errors that are avoided by the labels of other people with the same value."""
     if not people.each_row:
         once = np.unique(join_codes([people.codes, values, labels]), return_index=True)[1]
