@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tamis.arrays import Codes, Ints
+from tamis.coding import coded, dense
 from tamis.cuts import K, quantile_cuts, rounded_cuts
 from tamis.errors import InputError, plural
 from tamis.notebook import in_short
@@ -125,8 +126,11 @@ class SensitiveCut:
             codes = np.searchsorted(np.array(self.points), numbers)
             return np.where(missing, len(self.points) + 1, codes)
         known = {value: code for code, value in enumerate(self.values)}
-        codes = np.array([known.get(v, len(known) + 1) for v in column.to_list()], dtype=np.int64)
-        return np.where(missing, len(known), codes)
+        cells = dense(coded(column))  # each distinct value is asked for once
+        row_of = np.empty(cells.radix, dtype=np.int64)
+        row_of[cells.codes] = np.arange(column.len())
+        found = [known.get(v, len(known) + 1) for v in column.gather(row_of).to_list()]
+        return np.where(missing, len(known), np.array(found, dtype=np.int64)[cells.codes])
 
 
 def cut_sensitive(
