@@ -225,10 +225,16 @@ def _attacker(table: Table) -> dict[str, Any] | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TamisWarning)  # the two figures stand side by side anyway
         try:
-            accuracy, majority = bayes_accuracy(table)
+            found = bayes_accuracy(table)
         except InputError as error:
             return {"name": "naive Bayes", "reason": str(error)}
-    return {"name": "naive Bayes", "accuracy": accuracy, "majority": majority}
+    sampled = {"rows": found.rows} if found.rows < table.rows else {}
+    return {
+        "name": "naive Bayes",
+        "accuracy": found.accuracy,
+        "majority": found.majority,
+        **sampled,
+    }
 
 
 def _columns_alone(table: Table) -> list[ColumnAlone]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -15,6 +15,7 @@ from tamis.errors import InputError, TamisWarning
 from tamis.learn.bayes.model import ContributionCache, NaiveBayes
 from tamis.learn.columns import Task
 from tamis.learn.cv import Folds, Interval, fold_interval
+from tamis.learn.holdout import held_rows
 from tamis.learn.models import classifier
 from tamis.risk.cut import CutRule, SensitiveCut, cut_sensitive
 from tamis.risk.grouping import as_table
@@ -39,6 +40,8 @@ _STEPS = 10**9
 """Scores that are no counts are equal where they are so in this many steps."""
 TRIED = ("c45", "nb", "boosting", "neighbours")
 """The attackers tried if none is named."""
+MOST_GUESSED = 50_000
+"""As many rows as are drawn of a table behind an engine."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -282,11 +285,20 @@ def breach_increase(
     )
 
 
-def bayes_accuracy(table: Table, folds: int = 5) -> tuple[float, float]:
+class BayesGuess(NamedTuple):
+    """How often naive Bayes guesses right, how often guessing the commonest does, of which rows."""
+
+    accuracy: float
+    majority: float
+    rows: int
+
+
+def bayes_accuracy(table: Table, folds: int = 5, most: int = MOST_GUESSED) -> BayesGuess:
     """How often naive Bayes guesses the sensitive column, and the most common value is right.
 
     These are `accuracy` and the floor of `breach_increase` with all features and naive Bayes alone,
-    without loading scikit-learn.
+    without loading scikit-learn. Of more than `most` rows about so many are drawn, people whole:
+    with all of them a model of so few figures would hardly be better.
 
     Examples
     --------
@@ -294,16 +306,21 @@ def bayes_accuracy(table: Table, folds: int = 5) -> tuple[float, float]:
     >>> frame = pl.DataFrame({"age": [20, 25, 30, 35, 50, 55, 60, 65] * 3,
     ...                       "ill": (["no"] * 4 + ["yes"] * 4) * 3})
     >>> bayes_accuracy(Table(frame, Roles(target="ill")), folds=3)
-    (1.0, 0.5)
+    BayesGuess(accuracy=1.0, majority=0.5, rows=24)
     """
     task, _ = _guessing(table)
-    drawn = Folds.of(folds, task.y, 0, table.people.groups)
-    cache = ContributionCache(NaiveBayes(), task.features.columns, task.y, drawn)
-    correct = cache.correct([range(len(task.features)), []])
+    columns, y, groups = task.features.columns, task.y, table.people.groups
+    if most < table.rows:
+        rows = held_rows(y, most / table.rows, 0, groups)
+        columns, y = [column.take(rows) for column in columns], y[rows]
+        groups = None if groups is None else groups[rows]
+    drawn = Folds.of(folds, y, 0, groups)
+    cache = ContributionCache(NaiveBayes(), columns, y, drawn)
+    correct = cache.correct([range(len(columns)), []])
     if not correct[0].any():
         raise InputError(_NOTHING_GUESSED)
     accuracy, majority = (correct / drawn.sizes).mean(axis=1).tolist()
-    return accuracy, majority
+    return BayesGuess(accuracy, majority, len(y))
 
 
 def _guessing(
