@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tamis.coarsen.learnt_forms import CoarserForm, FinestForm
 from tamis.evaluate.rungs import Rung, RungBits
 from tamis.evaluate.subset_bits import SubsetBits
-from tamis.propose.rungs import keeps_people, moves
+from tamis.propose.rungs import _Answers, keeps_people, moves
 
 
 def form(*cuts, merged=()):
@@ -69,6 +69,22 @@ def test_what_is_known_of_other_sets_changes_no_answer(frame, k, chance):
     for columns in sets:
         alone = keeps_people(rungs, frame, ["x", "y"], k)(columns)
         assert together(columns) == alone == first.get(columns, alone)
+
+
+def test_the_part_that_refuses_a_set_refuses_others_without_counting():
+    rungs = [Rung(0, 9), Rung(1, 8), Rung(2, 3), Rung(3, 2)]
+    answers, asked = _Answers(rungs), []
+
+    def counted(columns):
+        asked.append(columns)
+        return not {0, 1} <= set(columns)
+
+    assert not answers.of((0, 1, 2), counted)
+    assert asked == [(0,), (0, 1)]
+    assert not answers.of((0, 1, 3), counted)
+    assert asked == [(0,), (0, 1)]
+    assert answers.of((0, 2, 3), counted)
+    assert asked[2:] == [(0, 2), (0, 2, 3)]
 
 
 @given(frames, st.integers(2, 4))
