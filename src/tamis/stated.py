@@ -66,7 +66,7 @@ def sentence(entry: Entry) -> str:
     'Against boss, who may know job: Everybody shares what ... with at least 2 others.'
     """
     words = STATED[entry["key"]].claim(entry)
-    if entry.get("linked") and entry["columns"]:
+    if entry.get("linked"):
         words += f" {_TOGETHER}"
     if "attacker" not in entry:
         return words
@@ -121,15 +121,28 @@ _UNKNOWN = "No column that an attacker is assumed to know is released."
 
 def _k_claim(entry: Entry) -> str:
     if not entry["columns"]:
-        return _UNKNOWN
+        return _known_of_nothing(entry)
     who = "Everybody shares what an attacker may know about them"
     if entry["unit"] == "rows":
         who = "Every row shares what an attacker may know about it"
     return f"{who} with at least {others(entry['at_least'], entry['unit'])}."
 
 
+def _known_of_nothing(entry: Entry) -> str:
+    """Where no known column is released; the number of rows of a person may be seen all the same.
+
+    >>> words = _known_of_nothing({"linked": True, "at_least": 5, "unit": "people"})
+    >>> words.partition(". ")[2]
+    'The number of their rows everybody shares with at least 4 others.'
+    """
+    if not entry.get("linked"):
+        return _UNKNOWN
+    alike = others(entry["at_least"], entry["unit"])
+    return f"{_UNKNOWN} The number of their rows everybody shares with at least {alike}."
+
+
 def _k_measured(entry: Entry) -> str:
-    if not entry["columns"]:
+    if not entry["columns"] and not entry.get("linked"):
         return "no such column is in the file"
     return f"the smallest group has {entry['measured']:,} {entry['unit']}"
 

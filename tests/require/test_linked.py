@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tamis import Roles, Settings, Table, consider, publish, verify
@@ -24,11 +24,12 @@ from tamis.require import requirements
 from tamis.require.attacker import Attacker
 from tamis.risk.attackers import are_kept
 from tamis.risk.grouping import fewest_alike, grouped, seen_together
+from tamis.risk.suppression import breaking_attackers, rows_left
 from tamis.rows.memory_only import unverified_by_engines
-from tamis.verification.checks import equals_by_grouping, recounted
+from tamis.verification.checks import equals_by_grouping, measure, recounted
 from tamis.verification.layout import NAME, PRIVATE, read_json
 from tamis.verification.people import wrong_link
-from tamis.verification.secret_groups import risk_of_rows, secret_groups
+from tamis.verification.secret_groups import measured_entry, risk_of_rows, secret_groups
 from tamis.verification.shape import contradiction, in_place
 
 ROWS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 2), st.integers(0, 1)), min_size=1,
@@ -78,10 +79,81 @@ def test_each_row_stays_apart_in_the_rows_of_its_person(rows: list[tuple[int, ..
             assert (classes[i] == classes[j]) == (key[i] == key[j])
     secret = np.array([row[0] % 2 + 1 for row in rows])
     cells = pl.DataFrame([row[1:] for row in rows], schema=["a", "b"], orient="row")
+    # Whoever is looked for may have a secret in any row, so all that people alike have counts, too.
+    lists = [kind for kind, _ in key] if not people.each_row else []
     wanted = Counter(
-        len({row[0] for row, other in zip(rows, key) if other == kind}) for kind in set(key)
+        len({row[0] for row, other in zip(rows, each) if other == kind})
+        for each in (key, lists)
+        for kind in set(each)
     )
     assert Counter(group.people for group in secret_groups(cells, secret, people)) == wanted
+
+
+@given(ROWS)
+@example([(0, 0, 0), (1, 0, 0), (1, 0, 0)])
+@example([(0, 0, 0), (0, 0, 0)])
+def test_without_any_column_people_are_alike_by_how_many_rows_they_have(
+    rows: list[tuple[int, ...]],
+) -> None:
+    people, frame = people_of(rows), pl.DataFrame({"y": ["no"] * len(rows)})
+    had = Counter(Counter(row[0] for row in rows).values())
+    wanted = min(had.values())
+    entry = {"key": "k_anonymity", "columns": []}
+    assert measure(entry, frame, people) == wanted
+    assert recounted(frame, [], "equal", "y", people)["known"]["k"] == wanted
+    assert risk_of_rows(pl.DataFrame(height=len(rows)), "largest", people, len(rows)) == 1 / wanted
+    for k in (wanted, wanted + 1):
+        assert are_kept(requirements(k), [], people, frame) == (k == wanted)
+    unlinked = People.named(people.codes, len(rows))
+    assert measure(entry, frame, unlinked) == len({row[0] for row in rows})
+
+
+def test_a_secret_that_everybody_alike_has_in_some_row_is_shared() -> None:
+    # Two wards each, ill in one of them: nobody is surely ill in a ward, and everybody is ill.
+    wards, ill = ["A", "B"] * 4, [1, 0, 0, 1] * 2
+    people = People.of(np.repeat(np.arange(4), 2)).linked()
+    known = [("ward", Coded(np.array([0, 1] * 4), 2))]
+    secrets = pl.DataFrame({"ill": ill})
+    for share in (0.5, 1.0):
+        asked = requirements(2, alpha=share).about(["ward"], "ill", number=True)
+        plain = People.named(people.codes, len(ill))
+        assert are_kept(asked, known, plain, secrets)
+        assert are_kept(asked, known, people, secrets) == (share == 1.0)
+        left = rows_left(len(ill), breaking_attackers(known, asked, secrets, people), people)
+        assert left.all() == (share == 1.0)
+    cells, entry = pl.DataFrame({"ward": wards}), {"key": "alpha", "columns": ["ward"]}
+    assert measured_entry(entry, cells, np.array(ill) + 1, people) == 1.0
+    assert measured_entry(entry, cells, np.array(ill) + 1, people.codes) == 0.5
+
+
+def by_visits(rows: int = 500) -> Table:
+    """What is known finds everybody, and one person comes nine times."""
+    draw = np.random.default_rng(8)
+    who = [*range(rows), *range(rows, rows + 100), *range(rows, rows + 100), *[rows + 100] * 9]
+    x = draw.integers(0, 3, len(who))
+    frame = pl.DataFrame(
+        {
+            "who": [f"P{each}" for each in who],
+            "town": [f"town {each}" for each in who],
+            "x": x,
+            "ill": ((x > 1) ^ (draw.random(len(who)) < 0.1)).astype(np.int64),
+        }
+    )
+    return Table(frame, Roles(target="ill", identifiers=("who",), quasi=("town",)))
+
+
+def test_how_many_rows_a_person_has_is_seen_where_nothing_known_is_released(tmp_path: Path) -> None:
+    with pytest.raises(CannotMeet, match="the smallest group has 1"):
+        publish(consider(by_visits(), Settings(link="number", methods=USUAL)), tmp_path / "none")
+    settings = Settings(link="number", methods=USUAL, max_suppressed=0.05)
+    out = publish(consider(by_visits(), settings), tmp_path / "out")
+    rows = pl.read_csv(out / "release.csv", infer_schema=False)
+    assert "x" in rows.columns
+    assert Counter(Counter(rows["number"]).values()) == {1: 500, 2: 100}
+    (entry,) = read_json(out / NAME)["promises"]
+    assert entry["measured"] == 100
+    assert "The number of their rows everybody shares with at least 4 others" in entry["claim"]
+    verify(out)
 
 
 @given(ROWS)

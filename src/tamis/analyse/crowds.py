@@ -187,9 +187,8 @@ class _Crowds:
     @cached_property
     def kinds(self) -> Ints:
         """The same number for identical rows, of people all whose rows are."""
-        if not self.columns:
-            return np.zeros(self.frame.height, dtype=np.int64)
-        return _codes([self.frame.get_column(name) for name in self.columns], self.people)
+        known = [self.frame.get_column(name) for name in self.columns]
+        return _codes(known or [pl.repeat(0, self.frame.height, eager=True)], self.people)
 
     def sizes(self, people: People) -> Ints:
         """The number of identical rows, or of those who have everything a row has."""

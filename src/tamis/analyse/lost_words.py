@@ -111,9 +111,10 @@ def _reasons(
     first = np.full(len(classes.codes), len(asked))
     for seen, some in suppression.asked.views.items():
         alike = dense(seen_classes(known, seen, len(classes.codes), suppression.people))
-        for part, counts in count_asked(some, alike, suppression.people, suppression.secrets):
+        every = count_asked(some, alike, suppression.people, suppression.secrets)
+        for part, groups, counts in every:
             for each in part.by_group:
-                breaks = each.breaking(counts)[alike.codes]
+                breaks = each.breaking(counts)[groups.codes]
                 first[breaks] = np.minimum(first[breaks], asked.index(each))
     found = np.zeros(classes.radix, np.int64)
     found[classes.codes] = first  # rows of one class are of one class for everybody

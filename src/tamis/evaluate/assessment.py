@@ -26,7 +26,7 @@ from tamis.require.counts import ClassCounts
 from tamis.require.k import ContainmentAnonymity, KAnonymity
 from tamis.risk.attackers import count_asked
 from tamis.risk.containment import absence_anonymity, containment_anonymity
-from tamis.risk.grouping import fewest_alike, seen_together
+from tamis.risk.grouping import seen_together, sizes_of
 from tamis.rules.count import ValueLabels
 
 
@@ -187,10 +187,11 @@ class Assessment:
 
     def alike_in(self, columns: Sequence[str]) -> int:
         """The people in the smallest group alike in some released columns."""
-        if not columns:
+        people = self.release.people
+        if not columns and not people.together:
             return self.release.everybody
         if (known := frozenset(columns)) not in self._alike:
-            self._alike[known] = fewest_alike(self._coded(columns), self.release.people)
+            self._alike[known] = int(sizes_of(self.classes_in(columns), people).min())
         return self._alike[known]
 
     def _coded(self, columns: Sequence[str]) -> Iterator[Coded]:
@@ -202,9 +203,9 @@ class Assessment:
 
     def classes_in(self, columns: Sequence[str]) -> Coded:
         """Classes of rows alike in some released columns; one class where there are none."""
-        if not columns:
-            return Coded(np.zeros(self.release.table.rows, dtype=np.int64), 1)
-        return seen_together(reduce(joined, self._coded(columns)), self.release.people)
+        rows = self.release.table.rows
+        known = reduce(joined, self._coded(columns)) if columns else Coded(np.zeros(rows, int), 1)
+        return seen_together(known, self.release.people)
 
     def reach(self, promise: KAnonymity) -> float:
         """What a release reaches of a promise, among equals or those who have as much."""
@@ -232,8 +233,10 @@ class Assessment:
                 continue
             secrets = {c: release.cells(original.frame[c]) for c in some.by_secret if c}
             classes = self.classes_in(seen)
-            for part, counts in count_asked(some, classes, release.people, secrets):
-                found |= {each: each.reached(counts) for each in part}
+            for part, _, counts in count_asked(some, classes, release.people, secrets):
+                for each in part:
+                    figure = each.reached(counts)
+                    found[each] = each.worst([figure, found.get(each, figure)])
         return [(each, found[each]) for each in asked]
 
     @property

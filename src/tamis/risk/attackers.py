@@ -23,7 +23,7 @@ from tamis.require.base import Requirement, Requirements
 from tamis.require.counts import ClassCounts
 from tamis.risk.behind_engine import Reached, cells_of, reached_by_all
 from tamis.risk.diversity import count_groups
-from tamis.risk.grouping import Grouping, grouped, seen_together
+from tamis.risk.grouping import Grouping, alike_in_all_rows, grouped, seen_together
 from tamis.risk.limits import LimitCheck, check_limits
 from tamis.rows.counts import Smallest, smallest
 from tamis.rows.large_table import LargeTable
@@ -44,7 +44,8 @@ def seen_classes(
 ) -> Coded:
     """The classes of rows alike in what an attacker knows; one class where nothing of it is there.
 
-    By all rows of each person, where `people` are released so, see `seen_together`.
+    By all rows of each person, where `people` are released so, see `seen_together`: then whoever
+    knows nothing of what is there knows how many rows a person has.
 
     >>> age, job = Coded(np.array([0, 0, 1]), 2), Coded(np.array([0, 1, 1]), 2)
     >>> seen_classes([("age", age), ("job", job)], ["job"], 3).codes.tolist()
@@ -52,19 +53,24 @@ def seen_classes(
     """
     wanted = set(columns)
     some = [codes for name, codes in known if not wanted or name in wanted]
-    if not some:
-        return Coded(np.zeros(rows, dtype=np.int64), 1)
-    classes = reduce(joined, some)
+    classes = reduce(joined, some) if some else Coded(np.zeros(rows, dtype=np.int64), 1)
     return classes if people is None else seen_together(classes, people)
 
 
 def count_asked(
     asked: Requirements, classes: Coded, people: People, secrets: Secrets
-) -> Iterator[tuple[Requirements, ClassCounts]]:
-    """What is asked of the same classes, part by part with the counts that each part is about."""
-    grouping = Grouping.of_classes(classes, people)
+) -> Iterator[tuple[Requirements, Coded, ClassCounts]]:
+    """What is asked of the same classes, part by part with the groups counted for it.
+
+    Where a release says which rows are of one person, a secret may be in any of them: what is asked
+    of secrets is asked of rows alike, and of people alike with all that they have.
+    """
+    groupings = [Grouping.of_classes(classes, people)]
+    if people.together and not people.each_row and asked.of_secrets:
+        groupings.append(Grouping.of_classes(alike_in_all_rows(classes, people), people))
     for secret, some in asked.by_secret.items():
-        yield some, count_groups(grouping, None if secret is None else secrets[secret])
+        for each in groupings if secret is not None else groupings[:1]:
+            yield some, each.keys, count_groups(each, None if secret is None else secrets[secret])
 
 
 def are_kept(
@@ -75,7 +81,7 @@ def are_kept(
         classes = seen_classes(known, columns, len(people), people)
         classes = classes if beside is None else joined(classes, beside)
         if not all(
-            part.met(counts) for part, counts in count_asked(some, classes, people, secrets)
+            part.met(counts) for part, _, counts in count_asked(some, classes, people, secrets)
         ):
             return False
     return True

@@ -50,6 +50,18 @@ def seen_together(classes: Coded, people: People) -> Coded:
     the lists of the classes of all their rows are the same but for their order. Where a release
     does not say whose rows are whose, the classes stay as they are.
 
+    >>> jobs, people = Coded(np.array([0, 1, 1, 0, 1]), 2), People.of([0, 0, 1, 1, 2]).linked()
+    >>> dense(seen_together(jobs, people)).codes.tolist()
+    [1, 2, 2, 1, 0]
+    """
+    if people.each_row or not people.together:
+        return classes
+    return joined(alike_in_all_rows(classes, people), dense(classes))
+
+
+def alike_in_all_rows(classes: Coded, people: People) -> Coded:
+    """Classes of people all whose rows are alike, for each row that of its person.
+
     Notes
     -----
     Lists are compared place by place, those of one length with each other: people whose lists have
@@ -57,12 +69,10 @@ def seen_together(classes: Coded, people: People) -> Coded:
 
     Examples
     --------
-    >>> jobs, people = Coded(np.array([0, 1, 1, 0, 1]), 2), People.of([0, 0, 1, 1, 2]).linked()
-    >>> dense(seen_together(jobs, people)).codes.tolist()
-    [1, 2, 2, 1, 0]
+    >>> jobs, people = Coded(np.array([0, 1, 1, 0, 1]), 2), People.of([0, 0, 1, 1, 2])
+    >>> alike_in_all_rows(jobs, people).codes.tolist()
+    [1, 1, 1, 1, 0]
     """
-    if people.each_row or not people.together:
-        return classes
     alike, who = dense(classes), people.renumbered().codes
     order = np.lexsort((alike.codes, who))
     rows = np.bincount(who)
@@ -73,7 +83,7 @@ def seen_together(classes: Coded, people: People) -> Coded:
         here = alike.codes[order[first[longer] + place]]
         lists[longer] = np.unique(lists[longer] * alike.radix + here, return_inverse=True)[1]
     whole = joined(dense(Coded(rows, int(rows.max()) + 1)), Coded(lists, int(lists.max()) + 1))
-    return joined(dense(Coded(whole.codes[who], whole.radix)), alike)
+    return dense(Coded(whole.codes[who], whole.radix))
 
 
 def people_in(column: Coded, people: People) -> Integers:

@@ -118,8 +118,11 @@ def breaking_classes(
         some = dense(Coded(classes.codes[rows], classes.radix))
         who = everybody[rows].renumbered()
         here = {name: column.gather(rows) for name, column in columns.items()}
-        broken = [part.breaking(counts) for part, counts in count_asked(asked, some, who, here)]
-        return np.asarray(reduce(np.logical_or, broken)[some.codes])
+        broken = [
+            part.breaking(counts)[alike.codes]
+            for part, alike, counts in count_asked(asked, some, who, here)
+        ]
+        return np.asarray(reduce(np.logical_or, broken))
 
     return breaks
 

@@ -33,10 +33,8 @@ def measure(entry: Mapping[str, Any], frame: pl.DataFrame, people: PeopleLike = 
     columns = entry["columns"]
     if missing := [c for c in columns if c not in frame.columns]:
         raise CannotMeet(f"a promise is about column {listed(missing)}, which is not in the file")
-    if not columns:
-        return People.named(people, frame.height).count
     cells = only(frame, columns)
-    if entry["key"] == "containment_anonymity":
+    if columns and entry["key"] == "containment_anonymity":
         return containment_by_bitmaps(cells, people, int(entry.get("absences") or 0))
     return equals_by_grouping(cells, people)
 
@@ -91,14 +89,14 @@ def seen_cells(cells: pl.DataFrame, people: People) -> pl.DataFrame:
     """The same as attackers see them: beside each row, where the file says whose it is, all rows.
 
     That is a text for each person, of the rows in their order by content, so that it is the same
-    for two people where all of their rows are.
+    for two people where all of their rows are. Without any cells all rows are alike.
 
     >>> rows = pl.DataFrame({"job": ["cook", "judge", "judge", "cook", "judge"]})
     >>> seen_cells(rows, People.of([0, 0, 1, 1, 2]).linked())["all"].n_unique()
     2
     """
-    rows = as_stored(cells)
-    if not people.together or people.each_row or not cells.width:
+    rows = as_stored(cells) if cells.width else pl.DataFrame({"0": np.zeros(len(people), np.int64)})
+    if not people.together or people.each_row:
         return rows
     # As texts with their lengths before them: no two lists of cells give the same text.
     texts = [
@@ -476,11 +474,9 @@ def _members(kinds: pl.DataFrame) -> int:
 def _of_equals(cells: list[pl.Series], label: pl.Series, people: People) -> pl.DataFrame:
     """A row for each kind of row: its members, its crowd, whether the crowd shares the label.
 
-    Where no cells are given, all rows are of one kind.
+    Where no cells are given, all rows are of one kind, save by how many a person is seen to have.
     """
-    every = pl.Series(np.zeros(len(label), dtype=np.int64))
-    known = pl.DataFrame([s.alias(str(i)) for i, s in enumerate(cells)])
-    keys = seen_cells(known, people).with_columns(every=every) if cells else every.to_frame("every")
+    keys = seen_cells(pl.DataFrame([s.alias(str(i)) for i, s in enumerate(cells)]), people)
     return (
         keys.with_columns(label=label, who=pl.Series(people.codes))
         .group_by(keys.columns)

@@ -58,17 +58,22 @@ def secret_groups(
 ) -> list[SecretGroup]:
     """The groups of rows that are alike in all cells; one group where there are no cells.
 
-    A person counts once in a group for each value that the person has there.
+    A person counts once in a group for each value that the person has there. Where the file says
+    which rows are of one person, people alike in all of their rows are groups, too, with the values
+    of all these rows.
 
     >>> jobs = pl.DataFrame({"job": ["cook", "cook", "judge"]})
     >>> sorted(secret_groups(jobs, np.array([1, 2, 2])))
     [SecretGroup(people=1, counts={2: 1}), SecretGroup(people=2, counts={1: 1, 2: 1})]
     """
     whose = People.named(people, len(secrets))
-    every = pl.DataFrame({"0": np.zeros(len(secrets))})
-    rows = seen_cells(cells, whose) if cells.width else every
-    keys = rows.columns
-    rows = rows.with_columns(value=pl.Series(secrets), whose=pl.Series(whose.codes))
+    seen = seen_cells(cells, whose)
+    rows = seen.with_columns(value=pl.Series(secrets), whose=pl.Series(whose.codes))
+    found = _groups_of(rows, seen.columns)
+    return found + _groups_of(rows, ["all"]) if "all" in seen.columns else found
+
+
+def _groups_of(rows: pl.DataFrame, keys: list[str]) -> list[SecretGroup]:
     values = rows.group_by([*keys, "value"]).agg(count=pl.col("whose").n_unique()).sort("value")
     crowds = rows.group_by(keys).agg(people=pl.col("whose").n_unique())
     each = values.group_by(keys).agg("value", "count")
@@ -82,7 +87,8 @@ def usual_counts(secrets: Secrets, people: PeopleLike = None) -> dict[int, int]:
     >>> usual_counts(np.array([1, 2, 2]))
     {1: 1, 2: 2}
     """
-    return secret_groups(pl.DataFrame(), secrets, people)[0].counts
+    everybody = People.of(People.named(people, len(secrets)).renumbered().codes)
+    return secret_groups(pl.DataFrame(), secrets, everybody)[0].counts
 
 
 def risk_of_rows(cells: pl.DataFrame, of: str, people: PeopleLike, rows: int) -> float:
@@ -95,8 +101,6 @@ def risk_of_rows(cells: pl.DataFrame, of: str, people: PeopleLike, rows: int) ->
     [1.0, 0.667]
     """
     who = People.named(people, rows)
-    if not cells.width:
-        return 1 / who.count
     stored = seen_cells(cells, who)
     names = stored.columns
     each = stored.with_columns(whose=pl.Series(who.codes))
@@ -118,7 +122,7 @@ def fewest_with_rows(cells: pl.DataFrame, most: int, people: PeopleLike = None) 
     2
     """
     who = People.named(people, cells.height)
-    stored = seen_cells(cells, who).rows() if cells.width else [()] * cells.height
+    stored = seen_cells(cells, who).rows()
     owned: dict[int, Counter[tuple[Any, ...]]] = {}
     for person, row in zip(who.codes.tolist(), stored):
         owned.setdefault(person, Counter())[row] += 1
