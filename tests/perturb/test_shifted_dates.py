@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tamis import Roles, Settings, ShiftedDates, Table, consider, publish, verify
 from tamis.attack.sources import altered_by, published_table, value_groups
 from tamis.errors import CannotMeet, InputError
+from tamis.options.release import OUTPUT
 from tamis.perturb import secret_source
+from tamis.perturb.shifted_dates import MOST_DAYS
 from tamis.verification.layout import NAME, PRIVATE, RECIPE, read_json
 
 START = date(2020, 1, 1)
@@ -34,6 +36,8 @@ def stays(rows: list[tuple[Any, ...]]) -> Table:
 
 
 @given(ROWS, st.integers(1, 40), st.integers(0, 9))
+@example([(0, 0, None), (1, 10, None), (2, 10, None)], 10, 0)
+@example([(0, 0, None), (1, 10, None), (2, 10, None)], 11, 0)
 def test_each_person_moves_as_one_within_the_range_or_loses_all_dates(rows, days, seed) -> None:
     table = stays(rows)
     shift = ShiftedDates(days, columns=["came", "left"], random_state=seed)
@@ -75,6 +79,26 @@ def spare_room(table: Table, only_who: str | None = None) -> int:
         if only_who in (None, who) and (len(back) > 1 or only_who is not None):
             found.append(min(forth) - max(back))
     return max(found, default=-1)
+
+
+@pytest.mark.parametrize("unit", ["ms", "us", "ns"])
+def test_times_of_day_stay_in_every_unit(unit: Any) -> None:
+    times = [datetime(2021, month, 9, month, 30) for month in (1, 7, 12)]
+    frame = pl.DataFrame({"at": pl.Series(times, dtype=pl.Datetime(unit)), "on": START})
+    moved = ShiftedDates(60, random_state=3)
+    after = moved.fit_transform(frame)["at"]
+    assert moved.columns_ == ("at",)  # what is the same for everybody tells nobody anything
+    apart = [new - old for old, new in zip(times, after)]
+    assert [each.seconds for each in apart] == [0, 0, 0]
+    assert 0 < max(abs(each.days) for each in apart) <= 60
+
+
+def test_dates_move_by_a_century_at_most() -> None:
+    frame = pl.DataFrame({"on": [date(1900, 1, 1), date(2000, 1, 1), date(2100, 1, 1)]})
+    ShiftedDates(MOST_DAYS, random_state=0).fit_transform(frame)
+    with pytest.raises(InputError, match="at most 36,500, a century, got 36501"):
+        ShiftedDates(36_501).fit_transform(frame)
+    assert next(o for o in OUTPUT if o.dest == "shift_dates").most == MOST_DAYS == 36_500
 
 
 def test_whoever_knows_the_range_is_left_with_as_many_shifts_as_days() -> None:

@@ -177,7 +177,7 @@ OUTPUT = (
         "Move all dates of a person by one random number of days, at most N, before anything else.",
         "count",
         least=1,
-        most=36_525,
+        most=36_500,
         rare=True,
         asked=Asked(
             "Move dates by at most so many days",
