@@ -306,6 +306,7 @@ def test_who_is_alone_in_all_columns_is_said_below_what_is_promised(
         "promises": [] if promised is None else [entry],
         "exposure": {"unit": "people", "everything": {"k": k}},
         "method": {"name": "coarsen"},
+        "columns": [],
     }
     for words in possible_not_promised(content):
         assert any("In all released columns together" in each for each in words) == said
