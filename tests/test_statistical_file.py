@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from tamis import read_table
 from tamis.errors import CannotMeet, InputError
 from tamis.statistical_file import (
+    parse_described,
     parse_statistical,
     read_sheet,
     read_statistical,
@@ -265,6 +266,29 @@ def test_values_without_a_code_get_codes_after_those_that_have_one(tmp_path):
     write_table(frame, tmp_path / "a.sav", dictionary=said)
     _, about = pyreadstat.read_sav(tmp_path / "a.sav", output_format="polars")
     assert about.variable_value_labels["job"] == {4: "cook", 2: "judge", 5: "else", 6: "other"}
+
+
+@pytest.mark.parametrize("ending", [".sav", ".dta"])
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["9 or less", "10 to 19", "100 or more"],
+        ["< 6.5", "[6.5, 7)", "[7, 12)", ">= 12"],
+        ["< -5", "[-5, 0)", ">= 0"],
+        ["< 2020-03-01", "[2020-03-01, 2020-10-01)", ">= 2020-10-01"],
+        ["10 to 19", "20 or more", "other"],
+    ],
+)
+def test_groups_have_codes_in_the_order_of_their_numbers(ending, labels, tmp_path):
+    cells = pl.DataFrame({"x": [*reversed(labels), *sorted(labels)]})
+    path, again = tmp_path / f"a{ending}", tmp_path / f"b{ending}"
+    write_statistical(cells, path, ending[1:], {"x": ColumnText("Which?")})
+    back, said = parse_described(path, ending[1:])
+    found = said["x"].codes
+    assert sorted(found, key=lambda label: found[label]) == labels
+    assert back["x"].to_list() == cells["x"].to_list()
+    write_statistical(cells, again, ending[1:], said)
+    assert again.read_bytes() == path.read_bytes()
 
 
 def test_texts_that_have_labels_keep_both_in_spss(tmp_path):

@@ -228,11 +228,19 @@ class PersonCandidate(NamedTuple):
         "by 'case.id' 3,854 people with 4.6 rows each"
         >>> PersonCandidate(("name",), 1777, 1800).words()
         "by 'name' 1,777 people with hardly more than one row each"
+        >>> PersonCandidate(("first",), 42, 4200).words()
+        "by 'first' 42 people with 100 rows each"
         """
         names = " and ".join(map(repr, self.columns))
         each = self.rows / max(self.people, 1)
         few = "one row each" if self.people == self.rows else "hardly more than one row each"
-        often = few if each < 1.05 else f"{each:.2g} rows each"
+        often = (
+            few
+            if each < 1.05
+            else f"{each:,.0f} rows each"
+            if each >= 10
+            else f"{each:.2g} rows each"
+        )
         return f"by {names} {self.people:,} people with {often}"
 
 

@@ -370,9 +370,42 @@ def _coded(
     if texts_as_codes and (new or kind == "dta"):  # Stata labels numbers only
         codes, new = {}, order
     after = max((int(code) for code in codes.values() if not isinstance(code, str)), default=0)
+    new = sorted(new, key=lambda text: _place(text, {}))
     codes |= {text: number for number, text in enumerate(new, start=max(after, 0) + 1)}
+    codes = {text: codes[text] for text in order}  # in one order, whichever were known
     cells = [None if text is None else codes[text] for text in texts]
     return pl.Series(texts.name, cells, dtype=_code_type(codes.values())), _labels(codes)
+
+
+_JOINED = re.compile(r" (?:to|or|and others)\b")
+_FIRST_NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?")
+_DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})")
+_BELOW = re.compile(r"<|under |.* or less$")
+
+
+def _place(text: str, codes: Mapping[str, Code]) -> tuple[float, bool, str]:
+    """Where a group stands among others: by the code of its first value, or by its first number.
+
+    >>> _place("17 or less", {}) < _place("18 to 64", {}) < _place("other", {})
+    True
+    """
+    code = codes.get(_JOINED.split(text, maxsplit=1)[0])
+    if code is not None and not isinstance(code, str):
+        return float(code), True, text
+    number = _FIRST_NUMBER.search(_DATE.sub(r"\1\2\3", text))
+    return float(number[0]) if number else float("inf"), not _BELOW.match(text), text
+
+
+def group_codes(labels: Iterable[str], codes: Mapping[str, Code]) -> dict[str, Code]:
+    """Codes of groups of values that had some, in their order.
+
+    >>> group_codes(["Higher", "No to Primary"], {"No": 1, "Primary": 2, "Higher": 3})
+    {'No to Primary': 1, 'Higher': 2}
+    """
+    if not codes:
+        return {}
+    places = enumerate(sorted(labels, key=lambda label: _place(label, codes)), start=1)
+    return {label: place for place, label in places}
 
 
 def _code_type(codes: Iterable[Code]) -> Any:

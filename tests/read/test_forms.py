@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import warnings
 from datetime import date, datetime, timedelta
 
 import polars as pl
@@ -177,8 +178,8 @@ def test_identifiers_and_declared_texts_are_not_asked_about(file, tmp_path):
     ("cells", "reason"),
     [
         (["007", "75011"], "leading zeros"),
-        (["12 %", "7 %"], "numbers with a unit"),
-        (["€ 5", "€ 7,5"], "numbers with a unit"),
+        (["12 kg", "7 kg"], "numbers with a unit"),
+        (["€ 5", "$ 7"], "numbers with a unit"),
         (["03.04.21", "25.12.21"], "years of two digits"),
         (["25/13/2021", "13/25/2021"], "dates in several forms"),
         (["3 May 2021", "14 June 2020"], "names of months"),
@@ -196,6 +197,33 @@ def test_nothing_is_text_in_silence(file, tmp_path, cells, reason):
     assert not any(cell in str(w.message) for w in told for cell in cells)
     with pytest.warns(ReadingNote, match=reason):
         engine_frame(path, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("cells", "unit", "values"),
+    [
+        (["$1,234.50", "-$7", "$0.5"], "$", [1234.5, -7, 0.5]),
+        (["$-3", "$4"], "$", [-3, 4]),
+        (["1.234,50 €", "7 €", ""], "€", [1234.5, 7, None]),
+        (["12 %", "7\u00a0%"], "%", [12, 7]),
+        (["£5", "£6"], "£", [5, 6]),
+    ],
+)
+def test_a_sign_beside_all_numbers_is_left_out_and_said(file, tmp_path, cells, unit, values):
+    path = file("a\ty\n" + "".join(f"{cell}\t{i}x\n" for i, cell in enumerate(cells)))
+    for read in (lambda: read_table(path).frame, lambda: engine_frame(path, tmp_path)):
+        with pytest.warns(ReadingNote, match=rf"column 'a' without \{unit}"):
+            assert read()["a"].to_list() == values
+
+
+@pytest.mark.parametrize(
+    "cells", [["$5", "7"], ["12 %", "7"], ["$5", "€6"], ["$5", "6$ 7"], ["$$5", "$6"]]
+)
+def test_signs_that_differ_stay_words(file, cells):
+    path = file("a\ty\n" + "".join(f"{cell}\t{i}x\n" for i, cell in enumerate(cells)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert read_table(path).frame["a"].to_list() == cells
 
 
 @pytest.mark.filterwarnings("error")

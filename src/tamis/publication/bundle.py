@@ -58,7 +58,7 @@ from tamis.release import Release
 from tamis.release_counts import ExposureFacts
 from tamis.require.population import DeltaPresence
 from tamis.risk.attackers import in_release
-from tamis.statistical_file import texts_of
+from tamis.statistical_file import group_codes, texts_of
 from tamis.table import ColumnText, Dictionary, Table
 from tamis.table_file import FEATURE, ROW, classes_of, read_release, write_release
 from tamis.verification.checks import measure
@@ -357,12 +357,14 @@ def _write_rows(
 
 
 def written_dictionary(outcome: Outcome) -> Dictionary:
-    """Questions of all columns, and the codes of those that are released in their own values."""
-    forms = outcome.release.forms
-    return {
-        name: ColumnText(said.question) if name in forms else said
-        for name, said in outcome.table.dictionary.items()
-    }
+    """Questions and codes of all columns; groups of values have new ones, in the same order."""
+    frame, found = outcome.release.table.frame, dict(outcome.table.dictionary)
+    for name in outcome.release.forms:
+        if name in found:
+            said, labels = found[name], frame[name].drop_nulls().unique()
+            codes = group_codes(labels, said.codes) if labels.dtype == pl.String else {}
+            found[name] = ColumnText(said.question, codes)
+    return found
 
 
 def format_for(wanted: str, table: Table) -> str:

@@ -1,8 +1,9 @@
 """How numbers and dates are written in the columns of a text file.
 
 Numbers may have a decimal comma, and points, commas, blanks or apostrophes between thousands;
-dates may have the day, the month or the year first. A form is taken only if every value of a column
-is written in it. Two readings are possible of 1.234 and of 03/04/2021: what other values and
+one sign of a currency or of per cent may stand before or after all numbers of a column, and is left
+out; dates may have the day, the month or the year first. A form is taken only if every value of a
+column is written in it. Two readings are possible of 1.234 and of 03/04/2021: what other values and
 columns of the same file show decides, and where nothing does, an error asks. In a file
 with commas between cells, 1.234 has a decimal point, and 03.04.2021 has the day first in any.
 
@@ -34,10 +35,11 @@ _MARK_WORDS = {".": "points", ",": "commas", " ": "blanks", "'": "apostrophes"}
 
 
 class NumberForm(NamedTuple):
-    """The marks of a number: before its fraction, and between its thousands."""
+    """The marks of a number: before its fraction, between its thousands, and a sign beside it."""
 
     decimal: str
     thousands: str
+    unit: str = ""
 
     @property
     def pattern(self) -> str:
@@ -52,11 +54,19 @@ class NumberForm(NamedTuple):
 
         >>> NumberForm(",", ".").rewrite(pl.Series(["1.234,5", "-7"])).to_list()
         ['1234.5', '-7']
+        >>> NumberForm(".", ",", "$").rewrite(pl.Series(["$1,234.50", "-$7"])).to_list()
+        ['1234.50', '-7']
         """
-        cells = cells.str.strip_chars()
+        cells = _without_unit(cells.str.strip_chars(), self.unit)
         if self.thousands:
             cells = cells.str.replace_all(_BETWEEN[self.thousands], "")
         return cells.str.replace(",", ".", literal=True) if self.decimal == "," else cells
+
+
+def _without_unit(cells: pl.Series, unit: str) -> pl.Series:
+    if not unit:
+        return cells
+    return cells.str.replace(rf"^(-?)[{unit}]\s?|\s?[{unit}]$", "${1}")
 
 
 PLAIN = NumberForm(".", "")
@@ -115,6 +125,8 @@ class ColumnForms:
     )
     marked: bool = False
     """Whether a value has a point or a comma."""
+    unit: str = ""
+    """The sign beside every number, if there is one."""
     date: DateForm | None = None
     orders: set[str] = field(default_factory=set)
     _began: bool = False
@@ -134,8 +146,9 @@ class ColumnForms:
         """Most columns are words: the first values rule numbers and dates out."""
         self._began = True
         sample = present.head(_SAMPLE)
-        self._see_numbers(sample)
         first = sample.head(1)
+        self.unit = first.str.extract(f"([{UNITS}])")[0] or ""
+        self._see_numbers(sample)
         matching = (form for form in _DATES if first.str.contains(form.pattern).all())
         self.date = next(matching, None)
         if self.date is not None:
@@ -143,6 +156,10 @@ class ColumnForms:
             self._see_dates(self.date, sample)
 
     def _see_numbers(self, present: pl.Series) -> None:
+        if self.unit and self.numbers:
+            if not (present.str.count_matches(f"[{self.unit}]") == 1).all():
+                self.numbers = set()
+            present = _without_unit(present, self.unit)
         if not self.numbers or not _any_whole_missing(present):
             return
         self.marked = self.marked or bool(present.str.contains("[.,]").any())
@@ -173,7 +190,8 @@ class ColumnForms:
 
     def number(self, decimal: str) -> NumberForm | None:
         """The simplest form with this decimal mark."""
-        return next((form for form in _NUMBERS[decimal] if form in self.numbers), None)
+        found = next((form for form in _NUMBERS[decimal] if form in self.numbers), None)
+        return None if found is None else found._replace(unit=self.unit)
 
 
 def _any_whole_missing(present: pl.Series) -> bool:
@@ -221,6 +239,9 @@ def decide_forms(seen: Iterable[ColumnForms], dialect: Dialect, separator: str) 
     if dialect.thousands is None:
         between = {form.thousands for form in numbers.values()} - {""}
         words += [f"{_MARK_WORDS[mark]} between thousands" for mark in sorted(between)]
+    for unit in sorted({form.unit for form in numbers.values()} - {""}):
+        names = [name for name, form in numbers.items() if form.unit == unit]
+        words.append(f"{listed_as('column', names)} without {unit}")
     if dialect.dates is None:
         shown = {_ORDER_WORDS[order].format(form.between) for form, order in dates.values()}
         words += [f"dates as {each}" for each in sorted(shown)]
@@ -299,8 +320,10 @@ def _date_forms(seen: Collection[ColumnForms], dialect: Dialect) -> dict[str, tu
     return found
 
 
+UNITS = "%\u2030$\u20ac\u00a3\u00a5"
+"""Signs of per cent, per mille and currencies, which may stand beside numbers."""
 _DIGITS = "-?[0-9][0-9.,' \u00a0\u202f]*"
-_SIGNS = "%\u2030$\u20ac\u00a3\u00a5\u00b0"
+_SIGNS = f"{UNITS}\u00b0"
 _LED = "leading zeros or plus signs"
 _REASONS = {
     r"^[+]?[0-9]+(?:[.,][0-9]+)?$": _LED,
@@ -368,6 +391,7 @@ def words_of_texts(frame: pl.DataFrame, known: Collection[str]) -> str:
         return ""
     parts = [f"{listed(names)} ({reason})" for reason, names in reasons.items()]
     return (
-        f"read as text, though it looks like numbers or dates: {'; '.join(parts)}; a schema can "
-        "declare a column as number, date or text, and --missing names a text that means missing"
+        f"read as text, though it looks like numbers or dates: {'; '.join(parts)}; if these should "
+        "be numbers or dates, write them plainly (1234.5, 2031-05-17), or declare those with "
+        "leading zeros as number in a schema; --missing names a text that means missing"
     )
