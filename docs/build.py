@@ -53,6 +53,14 @@ BOUNDS: dict[str, list[Any]] = {
     "readmitted": ["no", "yes"],
 }
 """What is public of the made patients: what a codebook would say."""
+PLANE = "plane.svg"
+"""The picture of the README and of the first page."""
+MARK = {
+    "rim": 'fill="none" stroke="{}" stroke-width="2.2"',
+    "mesh": 'fill="none" stroke="{}" stroke-width="0.9" opacity="0.55"',
+    "grain": 'fill="{}"',
+}
+"""How the parts of the product's mark are drawn where no style sheet reaches."""
 SHIM = "https://unpkg.com/iframe-worker/shim"
 WORKER = """
 // Browsers start no worker from a file; where the site is opened from the file system, the search
@@ -114,8 +122,9 @@ def main() -> None:
     write_objects(PAGES / "reference" / "python")
     shutil.copytree(SCHEMAS, PAGES / "reference" / "schemas")
     (PAGES / "reference" / "schemas.md").write_text(schemas(), encoding="utf-8")
-    (PAGES / "pictures").mkdir()
+    (PAGES / "pictures").mkdir(exist_ok=True)
     draw(PAGES / "pictures")
+    dress(PAGES)
     for file in PAGES.rglob("*.md"):
         file.write_text(relinked(file), encoding="utf-8")
     subprocess.run([sys.executable, "-m", "zensical", "build", "--strict"], cwd=ROOT, check=True)
@@ -240,16 +249,38 @@ def write_objects(folder: Path) -> None:
 
 
 def draw(folder: Path) -> None:
-    """The plane of the demo's releases, the first screen of its report, one table three ways."""
+    """The plane of the demo's releases, the first screen of its report, one table three ways.
+
+    The plane is kept in docs/ as well, since the README shows it.
+    """
     from tamis import Settings, consider, publish
+    from tamis.cli.release import DEMO_METHODS
     from tamis.datasets import stays
 
-    outcome = consider(stays(), Settings())
-    outcome.decision.plot().save(folder / "front.svg")
+    outcome = consider(stays(), Settings(methods=DEMO_METHODS))
+    outcome.decision.plot().save(ROOT / "docs" / "pictures" / PLANE)
+    shutil.copy(ROOT / "docs" / "pictures" / PLANE, folder / PLANE)
     report = publish(outcome, folder / "demo") / "private" / "report.html"
     screenshot(report, folder / "report.png")
     shutil.rmtree(folder / "demo")
     three_ways().save(folder / "three-ways.svg")
+
+
+def dress(pages: Path) -> None:
+    """The report's mark and colours for the site, so that both are seen to be one thing."""
+    templates = ROOT / "src" / "tamis" / "publication" / "templates"
+    colours = (templates / "report.css").read_text(encoding="utf-8").partition("}")[0] + "}\n"
+    style = pages / "site.css"
+    style.write_text(colours + style.read_text(encoding="utf-8"), encoding="utf-8")
+    top = (templates / "top.html.j2").read_text(encoding="utf-8")
+    shapes = re.search(r'<svg class="mark"[^>]*>(.*?)</svg>', top)
+    accent = re.search(r"--accent: (#\w+);", colours)
+    assert shapes and accent
+    painted = shapes[1]
+    for name, style_of in MARK.items():
+        painted = painted.replace(f'class="{name}"', style_of.format(accent[1]))
+    box = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">'
+    (pages / "mark.svg").write_text(f"{box}{painted}</svg>\n", encoding="utf-8")
 
 
 def three_ways() -> Picture:

@@ -15,6 +15,8 @@ from tamis.files import written
 from tamis.notebook import in_short
 
 INK, SOFT, GRID = "#1f2733", "#5b6675", "#dfe4ea"
+ACCENT = "#0c6b5e"
+"""The colour of the report, for what is chosen or as good."""
 BLUE, ORANGE, GREEN, RED = "#1f5fbf", "#b4540a", "#1b7a4b", "#b3261e"
 COLOURS = (BLUE, ORANGE, GREEN, RED, "#6b3fa0", "#00788c", "#8a6d00", "#a13b72")
 """To tell several things apart, in this order."""

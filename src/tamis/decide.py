@@ -16,7 +16,8 @@ from tamis.errors import CannotMeet, InputError, listed, plural
 from tamis.evaluate.bits import KeptTold, Mean, as_good, chosen, merges_of, redrawn
 from tamis.evaluate.bits_scorer import figure
 from tamis.evaluate.figure import Figure
-from tamis.evaluate.scorecard import HEADS, Row, Scorecard, kept_told_picture, line_of
+from tamis.evaluate.kept_told_picture import kept_told_picture
+from tamis.evaluate.scorecard import HEADS, Row, Scorecard, line_of
 from tamis.limits import Failure, Limit, beyond, failures
 from tamis.notebook import by_fields, html_table, in_short, quoted, share_words
 from tamis.rank.evaluation import WEIGHTS, Direction, Evaluation, Weights, evaluation, read_weights

@@ -1,4 +1,4 @@
-"""The scorecard: releases x measures, on rows that no search has seen; and a picture of it.
+"""The scorecard: releases x measures, on rows that no search has seen.
 
 Every measure is taken twice: on the rows that the choice is based on, and on those that figures
 are reported from, which no choice is based on.
@@ -13,25 +13,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from tamis.catalogue.measures import MEASURES, MeasureRecord
-from tamis.charts import (
-    BLUE,
-    INK,
-    LETTER,
-    ORANGE,
-    SOFT,
-    Axes,
-    Picture,
-    Place,
-    Scale,
-    percentage,
-    shortened,
-)
+from tamis.charts import Picture
 from tamis.errors import Progress, plural
 from tamis.evaluate.assessment import Assessment, Findings
 from tamis.evaluate.bits import Gains
 from tamis.evaluate.bits_scorer import Compared
 from tamis.evaluate.evaluator import Evaluator
 from tamis.evaluate.figure import Figure, accuracy, accuracy_change, auc, f_measure
+from tamis.evaluate.kept_told_picture import kept_told_picture
 from tamis.evaluate.readings import guess_groups, looked_up, most_telling
 from tamis.evaluate.subset_bits import told_most
 from tamis.notebook import html_table, in_short, quoted, share_words
@@ -392,96 +381,3 @@ def _guessed(row: Row) -> Gains | None:
                 )
         told.append(worth * most_telling(found[0], found[1:], people))
     return told_most(told)
-
-
-_WIDTH, _HEIGHT = 500.0, 420.0
-
-
-def kept_told_picture(
-    card: Scorecard,
-    front: Sequence[Row] = (),
-    chosen: Row | None = None,
-    forbidden: Collection[str] = (),
-    named: Sequence[Row] = (),
-) -> Picture:
-    """Every release by what it keeps and tells, on the rows that figures are reported from.
-
-    Where nothing is told, the number of columns takes the place of told. The rows of the `front`
-    are joined by a line, the `chosen` one is ringed and named; releases of `forbidden` names do not
-    meet the limits and are drawn as crosses. Those of `named` have their names beside them.
-    """
-    every = (card.floor, *card.rows)
-    told = all(row.value("told") is not None for row in every)
-    picture = Picture(
-        _WIDTH, _HEIGHT, "releases by what they keep and tell", _description(card, chosen)
-    )
-    axes = Axes(picture, 58, _WIDTH - 18, 56, _HEIGHT - 56)
-    across, up = _scales(axes, every, told)
-    places = {id(row): (across(_told(row, told)), up(row.value("kept") or 0.0)) for row in every}
-    points = [places[id(row)] for row in front]
-    picture.steps(points, fill="none", stroke=SOFT, stroke_width=1.5)
-    for row in every:
-        _mark(picture, row, places[id(row)], row in front, row.release.name in forbidden)
-    taken = list(places.values())
-    if chosen is not None:
-        at = places[id(chosen)]
-        picture.circle(*at, 11, fill="none", stroke=INK, stroke_width=2)
-        _name(picture, shortened(chosen.release.name, 30), at, taken, INK)
-    for row in named:
-        _name(picture, shortened(row.release.name, 30), places[id(row)], taken, INK)
-    for row, words in ((card.floor, "nothing"), (card.baseline, "everything")):
-        if row is not chosen:
-            _name(picture, words, places[id(row)], taken, SOFT)
-    picture.heading(16, 28, "What is kept, and what is told" if told else "What is kept")
-    return picture
-
-
-def _description(card: Scorecard, chosen: Row | None) -> str:
-    words = f"{plural(len(card.candidates), 'release')} besides everything and nothing."
-    if chosen is None:
-        return words
-    kept, told = (share_words(chosen.value(m)) or "an unknown share" for m in ("kept", "told"))
-    return f"{words} The chosen one keeps {kept} and tells {told}."
-
-
-def _told(row: Row, told: bool) -> float:
-    return float(row.value("told") or 0.0) if told else float(row.release.size)
-
-
-def _scales(axes: Axes, rows: Sequence[Row], told: bool) -> tuple[Scale, Scale]:
-    """The scales, with their grid and titles."""
-    most = max([1.0, *(_told(row, told) for row in rows)])
-    across = axes.across(-0.05 * most, 1.06 * most)
-    up = axes.up(-0.08, max(1.1, *((row.value("kept") or 0.0) + 0.1 for row in rows)))
-    ticks = [0.0, 0.25, 0.5, 0.75, 1.0]
-    axes.rows(up, ticks, percentage)
-    below = ticks if told else [t for t in across.ticks(6) if t == int(t) and t >= 0]
-    axes.columns(across, below, percentage if told else "{:g}".format, grid=False)
-    table = rows[0].release.table
-    axes.title_below(_HEIGHT - 14, "told of the sensitive column" if told else "columns released")
-    axes.title_beside(18, f"kept of {shortened(str(table.target), 24)}")
-    return across, up
-
-
-def _mark(picture: Picture, row: Row, at: Place, front: bool, forbidden: bool) -> None:
-    x, y = at
-    told = share_words(row.value("told"))
-    tip = f"{row.release.name}: keeps {share_words(row.value('kept'))}" + (
-        f", tells {told}" if told else ""
-    )
-    if forbidden:
-        for x1, x2 in ((x - 4, x + 4), (x + 4, x - 4)):
-            picture.line(x1, y - 4, x2, y + 4, stroke=ORANGE, stroke_width=1.5)
-        return
-    picture.circle(x, y, 5, tip, fill=BLUE if front else "#ffffff", stroke=BLUE, stroke_width=1.5)
-
-
-def _name(picture: Picture, words: str, at: Place, taken: list[Place], fill: str) -> None:
-    """A name beside a point, where it covers the fewest of the points and names that are taken."""
-    wide = LETTER * len(words)
-    spots = [
-        (at[0] + (16 if right else -16 - wide), at[1] + down)
-        for down in (4, -14, 24, -32, 42)
-        for right in (at[0] < _WIDTH / 2, at[0] >= _WIDTH / 2)
-    ]
-    picture.name(words, spots, taken, (58, _WIDTH - 4, 56, _HEIGHT - 58), fill=fill)

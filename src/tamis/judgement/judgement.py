@@ -16,8 +16,9 @@ from tamis.attack.sources import in_its_terms
 from tamis.charts import Picture
 from tamis.coarsen.ladder import Ladder
 from tamis.errors import InputError, Progress, listed, plural
+from tamis.evaluate.kept_told_picture import kept_told_picture
 from tamis.evaluate.retention import Retention, retention
-from tamis.evaluate.scorecard import Row, Scorecard, kept_told_picture
+from tamis.evaluate.scorecard import Row, Scorecard
 from tamis.judgement.alignment import Aligned, Foreign, align, in_forms
 from tamis.judgement.generator import Generator
 from tamis.judgement.scoring import (
