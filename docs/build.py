@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from followed import filled
 
 from tamis.cli.options import TableCommand
 from tamis.option import NUMBERS, Option, as_flag
@@ -124,6 +125,8 @@ def main() -> None:
     (PAGES / "reference" / "schemas.md").write_text(schemas(), encoding="utf-8")
     (PAGES / "pictures").mkdir(exist_ok=True)
     draw(PAGES / "pictures")
+    for page in sorted((PAGES / "tutorials").glob("*.md")):
+        page.write_text(filled(page, PAGES / "pictures", screenshot), encoding="utf-8")
     dress(PAGES)
     for file in PAGES.rglob("*.md"):
         file.write_text(relinked(file), encoding="utf-8")
@@ -244,7 +247,7 @@ def names() -> str:
 def write_objects(folder: Path) -> None:
     """A page for each public name; the docstrings are filled in by the build."""
     for name in chain.from_iterable(public().values()):
-        text = f"# `tamis.{name}`\n\n::: tamis.{name}\n\n[All names](../python.md)\n"
+        text = f"::: tamis.{name}\n\n[All names](../python.md)\n"
         (folder / f"{name}.md").write_text(text, encoding="utf-8")
 
 
@@ -275,7 +278,8 @@ def dress(pages: Path) -> None:
     top = (templates / "top.html.j2").read_text(encoding="utf-8")
     shapes = re.search(r'<svg class="mark"[^>]*>(.*?)</svg>', top)
     accent = re.search(r"--accent: (#\w+);", colours)
-    assert shapes and accent
+    assert shapes
+    assert accent
     painted = shapes[1]
     for name, style_of in MARK.items():
         painted = painted.replace(f'class="{name}"', style_of.format(accent[1]))
@@ -327,6 +331,8 @@ def close(site: Path) -> None:
     """Replace the one script that would come from elsewhere, and refuse any other."""
     for page in site.rglob("*.html"):
         text = page.read_text(encoding="utf-8")
+        # Anchors of single lines of code have no words, and a screen reader would read out each.
+        text = re.sub(r'<a id="__codelineno[^>]*></a>', "", text)
         text = re.sub(rf'<script src="{SHIM}"[^>]*></script>', f"<script>{WORKER}</script>", text)
         if found := re.findall(
             r'<(?:script|link|img|iframe)[^>]*(?:src|href)="(https?:[^"]*)', text

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import combinations
 from typing import Any
 from xml.etree import ElementTree
 
@@ -213,7 +215,14 @@ def test_the_front_has_a_mark_for_every_release_and_a_ring_for_the_chosen_one(ou
     card = outcome.decision.scorecard
     forbidden = len(outcome.decision.failures)
     assert svg.count("<title>") - 1 == len(card.rows) + 1 - forbidden
-    assert svg.count('r="11"') == 1
+    assert svg.count('r="9"') == 1
+
+
+def test_no_dot_of_the_front_covers_another(outcome):
+    svg = outcome.decision.plot().svg()
+    dots = [(float(x), float(y)) for x, y in re.findall(r'cx="([\d.]+)" cy="([\d.]+)" r="4.5"><', svg)]
+    assert len(dots) > 5
+    assert min(math.dist(a, b) for a, b in combinations(dots, 2)) >= 9
 
 
 def test_the_longest_bar_of_the_classes_fills_its_track():

@@ -16,9 +16,11 @@ import click
 import polars as pl
 import pytest
 
+from tamis import Settings, consider
 from tamis.cli import _run, cli
+from tamis.cli.release import DEMO_METHODS
 from tamis.coarsen.ladder_sources import ladder_from
-from tamis.datasets import patients
+from tamis.datasets import patients, stays
 from tamis.errors import InputError
 from tests.long import daily, long
 from tests.quick_look import no_trees
@@ -89,6 +91,14 @@ def test_most_how_to_pages_have_something_to_run():
 def test_the_readme_says_what_is_printed(tmp_path):
     patients().frame.write_csv(tmp_path / "patients.csv")
     follow(README, tmp_path)
+
+
+@long
+def test_the_readme_shows_what_the_demo_makes():
+    kept = (DOCS / "pictures" / "plane.svg").read_text(encoding="utf-8")
+    made = consider(stays(), Settings(methods=DEMO_METHODS)).decision.plot().svg()
+    words = re.compile(r"<(?:desc|title|text)[^>]*>([^<]*)")
+    assert words.findall(kept) == words.findall(made), "make it anew: docs/build.py"
 
 
 def commands(block):
