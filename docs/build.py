@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from followed import filled
 
 from tamis.cli.options import TableCommand
 from tamis.option import NUMBERS, Option, as_flag
@@ -110,6 +109,8 @@ KINDS = {
 
 def main() -> None:
     """Copy, generate, build, and see that nothing is loaded from elsewhere."""
+    from followed import filled  # beside this file: found where it is run, not where it is read
+
     shutil.rmtree(ROOT / "build", ignore_errors=True)
     shutil.copytree(ROOT / "docs", PAGES, ignore=shutil.ignore_patterns("*.py", "__pycache__"))
     for name, page in TOP.items():
