@@ -126,8 +126,9 @@ def main() -> None:
     (PAGES / "reference" / "schemas.md").write_text(schemas(), encoding="utf-8")
     (PAGES / "pictures").mkdir(exist_ok=True)
     draw(PAGES / "pictures")
-    for page in sorted((PAGES / "tutorials").glob("*.md")):
-        page.write_text(filled(page, PAGES / "pictures", screenshot), encoding="utf-8")
+    for tutorial in sorted((PAGES / "tutorials").glob("*.md")):
+        text = filled(tutorial, PAGES / "pictures", screenshot)
+        tutorial.write_text(text, encoding="utf-8")
     dress(PAGES)
     for file in PAGES.rglob("*.md"):
         file.write_text(relinked(file), encoding="utf-8")

@@ -220,9 +220,8 @@ def test_the_front_has_a_mark_for_every_release_and_a_ring_for_the_chosen_one(ou
 
 def test_no_dot_of_the_front_covers_another(outcome):
     svg = outcome.decision.plot().svg()
-    dots = [
-        (float(x), float(y)) for x, y in re.findall(r'cx="([\d.]+)" cy="([\d.]+)" r="4.5"><', svg)
-    ]
+    marks = re.findall(r'cx="([\d.]+)" cy="([\d.]+)" r="4.5"[^>]*><title>', svg)
+    dots = [(float(x), float(y)) for x, y in marks]
     assert len(dots) > 5
     assert min(math.dist(a, b) for a, b in combinations(dots, 2)) >= 9
 

@@ -22,4 +22,5 @@
     evaluator      models and attackers, trained and asked on the same rows
     assessment     one release under evaluation
     scorecard      releases x measures
+    kept_told_picture    every release as a dot: the higher, the more it keeps
 """
