@@ -380,7 +380,3 @@ def candidates_of(codes: Mapping[str, Codes]) -> list[PersonCandidate]:
     if together > max(each.people for each in found):
         found.append(PersonCandidate(tuple(codes), together, rows))
     return sorted(found, key=lambda each: -each.people)
-
-
-def _people(codes: Codes) -> int:
-    return int(codes.max(initial=-1)) + 1

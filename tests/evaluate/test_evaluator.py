@@ -71,7 +71,7 @@ def test_everything_and_nothing_of_a_sample(both):
     large, _ = both
     table = large.original
     every = Assessment(large, released(table, table.features, "everything", Recipe("hand")))
-    assert every.guesses is large.guesses_from_everything
+    assert every.guesses is large.guesses_from_everything(large.sensitive)
     nothing = Assessment(large, released(table, [], "nothing", Recipe("hand")))
     assert len(set(nothing.predictions.predicted)) == 1
 

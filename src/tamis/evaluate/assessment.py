@@ -124,7 +124,7 @@ class Assessment:
             every = evaluator.attackers.items()
             return {name: self._learnt_from(release, attacker) for name, attacker in every}
         if self.shows_everything:
-            return evaluator.guesses_of_from_everything(secret)
+            return evaluator.guesses_from_everything(secret)
         return evaluator.attacked(self.seen_features, release, secret=secret)
 
     @cached_property
@@ -300,7 +300,7 @@ class Findings:
 
     def everything_for(self, secret: str) -> dict[str, Predictions]:
         """The same of any of the secrets."""
-        every = self.assessment.evaluator.guesses_of_from_everything(secret).items()
+        every = self.assessment.evaluator.guesses_from_everything(secret).items()
         return {name: predictions.of(self._places) for name, predictions in every}
 
     @cached_property

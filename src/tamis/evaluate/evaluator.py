@@ -248,13 +248,8 @@ class Evaluator:
             self._values[name] = bare(self.original.frame[name]).unique(maintain_order=True)
         return self._values[name]
 
-    @cached_property
-    def guesses_from_everything(self) -> dict[str, Predictions]:
-        """The predictions for all held-out rows by attackers who get all features."""
-        return self.guesses_of_from_everything(self.sensitive)
-
-    def guesses_of_from_everything(self, secret: str) -> dict[str, Predictions]:
-        """The same of any of the secrets."""
+    def guesses_from_everything(self, secret: str) -> dict[str, Predictions]:
+        """The predictions of a secret for all held-out rows by attackers who get all features."""
         if secret not in self._guessed:
             self._guessed[secret] = self.attacked(self.seen_of_everything, secret=secret)
         return self._guessed[secret]
@@ -266,7 +261,7 @@ class Evaluator:
 
     def strongest_of(self, secret: str) -> str:
         """The same of any of the secrets."""
-        return strongest_attack(self.guesses_of_from_everything(secret), self.places("choosing"))
+        return strongest_attack(self.guesses_from_everything(secret), self.places("choosing"))
 
     @cached_property
     def _everything(self) -> Features:
