@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from tamis.catalogue.methods import RECORDED, MethodRecord
 from tamis.errors import CannotMeet
 from tamis.verification.verify import (
     MOST_EPSILON,
@@ -274,6 +275,13 @@ def test_columns_made_alike_are_promised_to_be(columns: list[str], k: int, words
     found = _wrong_method(altered(columns, k))
     assert words in found
     assert bool(words) == bool(found)
+
+
+def test_what_a_parameter_is_says_whether_it_lists_columns_and_not_its_name(monkeypatch):
+    other = MethodRecord("other", "", "", stated={"columns": "count"})
+    monkeypatch.setitem(RECORDED, "other", other)
+    content = altered(["a"], 5) | {"method": {"name": "other", "parameters": {"columns": 2}}}
+    assert _wrong_method(content) == ""
 
 
 @pytest.mark.parametrize(

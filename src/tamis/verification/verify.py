@@ -330,7 +330,8 @@ def wrong_not_promised(content: dict[str, Any]) -> str:
 def _wrong_method(content: dict[str, Any]) -> str:
     """What is wrong with the columns that a manifest says were altered."""
     name, settings = content["method"]["name"], content["method"].get("parameters") or {}
-    altered, makes_alike = settings.get("columns"), RECORDED[name].makes_alike
+    kinds, makes_alike = RECORDED[name].stated, RECORDED[name].makes_alike
+    altered = next((settings.get(key) for key, kind in kinds.items() if kind == "columns"), None)
     if altered is None:
         return f"the manifest does not say which columns {name} altered" if makes_alike else ""
     if altered != sorted(set(altered)):
