@@ -73,6 +73,24 @@ def test_what_cannot_be_compared_is_said():
     assert any("'age'" in note and "--ladder" in note for note in found.notes)
 
 
+def test_sets_stand_beside_other_ways_of_writing():
+    people = Table(PEOPLE.frame.with_columns(sex=pl.Series(["f", "m", "f", "m", "f"])))
+    made = people.frame.with_columns(
+        age=pl.Series(["<= 40", "<= 40", "41-50", "> 50", "> 50"]),
+        zip=pl.Series(["{75011, 75012}"] * 2 + ["13***"] * 2 + ["{75011, 75012}"]),
+    )
+    found = align(people, Foreign("x.csv", Table(made.reverse())))
+    assert found.notes == ()
+    assert found.mask.tolist() == [True] * 5
+
+
+def test_drawn_rows_of_local_groups_are_read_though_nobody_has_some():
+    made = {"age": ["[31, 37]", "[31, 42]"], "zip": ["{75011, 75012}", "99999"], "ill": ["no"] * 2}
+    found = aligned(**made)
+    assert found.columns == ("age", "zip", "ill")
+    assert found.mask is None
+
+
 def test_no_column_in_common_is_an_error_that_says_how():
     with pytest.raises(InputError, match="--rename OLD=NEW"):
         aligned(Alter=[31])
@@ -103,6 +121,8 @@ def test_names_are_changed_back():
     assert (table.frame.columns, table.roles.target) == (["Alter", "ill"], "ill")
     with pytest.raises(InputError, match="no column 'c' to rename"):
         renamed(table, {"c": "d"})
+    with pytest.raises(InputError, match="'ill' to rename; the name in the release comes first"):
+        renamed(Table(pl.DataFrame({"Krank": [1]})), {"ill": "Krank"})
     with pytest.raises(InputError, match="one name"):
         renamed(table, {"Alter": "ill"})
 

@@ -110,9 +110,12 @@ def renamed(table: Table, names: Mapping[str, str]) -> Table:
     """
     columns = table.frame.columns
     if unknown := [old for old in names if old not in columns]:
+        turned = all(names[old] in columns for old in unknown)
+        hint = "" if turned else did_you_mean(unknown[0], columns)
+        order = "; the name in the release comes first" if turned else ""
         raise InputError(
-            f"no column {listed(unknown)} to rename{did_you_mean(unknown[0], columns)}; the "
-            f"columns are {listed(columns, most=30)}"
+            f"no column {listed(unknown)} to rename{hint}{order}; the columns are "
+            f"{listed(columns, most=30)}"
         )
     new = [names.get(c, c) for c in columns]
     if len(set(new)) < len(new):
@@ -163,15 +166,17 @@ def align(
         notes.append(f"the original has no column {listed(extra)}: not judged")
     released, stars = _without_stars(table, terms, shared)
     local = in_local_groups(terms, released)
-    if local is not None:
+    forms: dict[str, Coarsening] = {}
+    if local is not None and _each_is_somebody(released, local):
         terms = local
-    known = foreign.forms
-    forms = _forms(terms, released, known, ladders or {}, others) if local is None else {}
-    terms = in_forms(terms, forms)
-    columns, lost = [], []
-    for name in shared:
-        cells = _typed_as(terms.frame.get_column(name), released.frame.get_column(name))
-        (lost.append(name) if cells is None else columns.append(cells))
+    else:
+        forms = _forms(terms, released, foreign.forms, ladders or {}, others)
+        terms = in_forms(terms, forms)
+        # Drawn rows of local groups: not each is somebody, and their labels overlap.
+        if local is not None and len(_typed(local, released)) > len(_typed(terms, released)):
+            forms, terms = {}, local
+    columns = _typed(terms, released)
+    lost = [c for c in shared if c not in {cells.name for cells in columns}]
     if lost:
         notes.append(
             f"the values of column {listed(lost)} are not those of the original, nor labels that "
@@ -185,6 +190,13 @@ def align(
     roles = _roles_of(original.roles, set(frame.columns))
     kept = {c: form for c, form in forms.items() if c in frame.columns}
     return Aligned(foreign.name, Table(frame, roles), terms, kept, stars, tuple(notes))
+
+
+def _each_is_somebody(released: Table, local: Table) -> bool:
+    """Whether the groups of each row, as local recoding would have made them, hold a person."""
+    columns = [c for c in local.quasi if released.frame.schema.get(c) == pl.String]
+    mine, theirs = (compared_cells(table, columns, ()).unique() for table in (local, released))
+    return not theirs.join(mine, on=mine.columns, how="anti", nulls_equal=True).height
 
 
 def _roles_of(roles: Roles, columns: set[str]) -> Roles:
@@ -282,6 +294,13 @@ def in_forms(terms: Table, forms: Mapping[str, Coarsening]) -> Table:
         for c in terms.frame.get_columns()
     ]
     return replace(terms, frame=frame_of_columns(cells, terms.rows))
+
+
+def _typed(terms: Table, released: Table) -> list[pl.Series]:
+    """The released columns that can be compared, in the types of the original's."""
+    frames = terms.frame, released.frame
+    every = [_typed_as(*(frame.get_column(c) for frame in frames)) for c in frames[1].columns]
+    return [cells for cells in every if cells is not None]
 
 
 def _typed_as(mine: pl.Series, theirs: pl.Series) -> pl.Series | None:

@@ -358,8 +358,8 @@ def _c5_test(line: str) -> Condition:
 def _rulefit(text: str, labels: Sequence[str]) -> Iterator[Found]:
     if len(labels) != 2:
         raise InputError(
-            "rules of RuleFit have coefficients and no labels; say with labels= or --labels which "
-            "label a positive one speaks for, and which a negative one"
+            "rules of RuleFit have coefficients and no labels; say with labels= or --rule-labels "
+            "which label a positive one speaks for, and which a negative one"
         )
     for row in _rows_of(text, "rulefit", "rule", "coef"):
         if not is_number(row["coef"]):
