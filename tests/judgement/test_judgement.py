@@ -1,5 +1,6 @@
 """What releases made elsewhere are worth, and what they give away."""
 
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -90,6 +91,13 @@ def test_everything_is_on_one_plane(judged):
     assert all(len(line_of_judgement(each)) == len(HEADS) for each in judged.releases)
 
 
+def test_releases_at_one_place_share_a_name(judged):
+    few = judged.releases[1]
+    copies = tuple(replace(few, name=f"copy {i}") for i in range(3))
+    drawn = replace(judged, releases=copies).plot().svg()
+    assert "few.csv and 2 more" in drawn
+
+
 def test_names_cannot_run_in_the_page():
     name = "<script>alert(1)</script>.csv"
     page = write_page(judge(TABLE, {name: Table(TABLE.only(["sex", "readmitted"]))}, most=10))
@@ -165,6 +173,11 @@ def test_proposals_stand_beside():
 def test_nothing_to_judge():
     with pytest.raises(InputError, match="nothing to judge"):
         judge(TABLE, {})
+
+
+def test_too_few_shadows_are_refused_before_any_work():
+    with pytest.raises(InputError, match="needs 4 runs or more, got 3"):
+        judge(TABLE, {}, generator=Generator("no such program {in} {out}"), shadows=3)
 
 
 def test_a_generator_is_judged_on_people_that_it_did_not_see(monkeypatch):

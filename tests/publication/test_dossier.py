@@ -57,6 +57,13 @@ def test_the_first_line_claims_no_compliance(page, content):
     assert "not claim" in DISCLAIMER
 
 
+def test_how_it_was_made_is_said_in_sentences(content):
+    made = re.fullmatch(
+        r"Method: (.+)\. Made with: tamis .+\. SHA-256 of .+: [0-9a-f]{64}", content["method"]
+    )
+    assert made is not None
+
+
 def test_the_three_tests_have_figures_and_intervals(content):
     tests = {each["test"] for each in content["tests"]}
     assert tests == {"singling out", "linkability", "inference"}

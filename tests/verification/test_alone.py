@@ -80,6 +80,15 @@ def test_on_the_command_line_click_is_needed_as_well(folder):
     assert told["verified"] is True
 
 
+def test_the_command_line_without_click_says_what_to_do(folder):
+    done = run(COMMAND, folder, "verify")
+    assert done.returncode == 1
+    assert done.stderr == (
+        "tamis: error: the commands need the package 'click': `pip install click`; from Python, "
+        "`tamis.verify(FOLDER)` needs polars and numpy alone\n"
+    )
+
+
 def test_what_is_wrong_is_found_as_well(folder, tmp_path):
     shutil.copytree(folder, tmp_path / "out")
     file = tmp_path / "out" / "release.csv"

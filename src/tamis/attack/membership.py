@@ -163,12 +163,17 @@ def shadow_attack(
     return told_apart(near, far, epsilon, delta)
 
 
+def check_runs(runs: int) -> None:
+    """Half of the runs place a threshold, the others try it."""
+    if runs < 4:
+        raise InputError(f"a shadow attack needs 4 runs or more, got {runs}")
+
+
 def _gaps(
     gap: Callable[[Any, int], float], tables: tuple[Any, Any], runs: int, random_state: int
 ) -> list[Floats]:
     """How near a person is to what is drawn from each of two tables, again and again."""
-    if runs < 4:
-        raise InputError(f"a shadow attack needs 4 runs or more, got {runs}")
+    check_runs(runs)
     seeds = np.random.default_rng(random_state).integers(0, 2**31, (2, runs)).tolist()
     return [np.array([gap(table, seed) for seed in each]) for table, each in zip(tables, seeds)]
 

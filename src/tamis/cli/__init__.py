@@ -17,7 +17,13 @@ from importlib import import_module
 from io import TextIOWrapper
 from typing import Any
 
-import click
+try:
+    import click
+except ModuleNotFoundError:  # a recipient who verifies without the dependencies
+    sys.exit(
+        "tamis: error: the commands need the package 'click': `pip install click`; from Python, "
+        "`tamis.verify(FOLDER)` needs polars and numpy alone"
+    )
 
 from tamis import __version__
 from tamis.cli.memory import cannot_start, is_short, too_little

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from tamis.attack.closest_rows import Closest, closest_rows
+from tamis.attack.membership import check_runs
 from tamis.attack.run import Attacks, attack_release
 from tamis.attack.scene import MOST_TRIED, Scene
 from tamis.attack.sources import in_its_terms
@@ -224,6 +225,8 @@ def judge(
             "a control group, and what tamis proposes or a generator makes, are tried on different "
             "people; leave out control or the others"
         )
+    if generator is not None and shadows:
+        check_runs(shadows)
     asked = Terms(
         original, control, ladders or {}, encoding, secret, known, most, random_state, rules
     )

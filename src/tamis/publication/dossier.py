@@ -131,7 +131,7 @@ def dossier_of(summary: Analysis) -> Dossier:
             {"column": c.name, "fate": c.fate, "why": c.why}
             for c in sorted(summary.columns, key=lambda c: c.fate not in (*KEPT_FATES, "target"))
         ),
-        method=", ".join(f"{s.label}: {s.value}" for s in summary.recipe.public),
+        method=". ".join(f"{s.label}: {s.value}" for s in summary.recipe.public),
         left_out="Nobody was left out." if summary.left_out is None else summary.left_out.words,
         budget="" if summary.budget is None else summary.budget.claim,
         not_promised=summary.not_promised,
