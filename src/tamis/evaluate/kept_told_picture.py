@@ -65,8 +65,8 @@ def kept_told_picture(
         picture.circle(*at, 4.5, fill=ACCENT, stroke=ACCENT, stroke_width=1.5)
         picture.circle(*at, 9, fill="none", stroke=INK, stroke_width=2)
         _name(picture, shortened(chosen.release.name, 30), at, taken, INK)
-    for row in named:
-        _name(picture, shortened(row.release.name, 30), places[id(row)], taken, INK)
+    for words, at in _names_of_places([(row.release.name, places[id(row)]) for row in named]):
+        _name(picture, words, at, taken, INK)
     for row, words in ((card.floor, "nothing"), (card.baseline, "everything")):
         if row is not chosen:
             _name(picture, words, places[id(row)], taken, SOFT)
@@ -159,6 +159,22 @@ def _mark(picture: Picture, row: Row, at: Place, front: bool, forbidden: bool) -
 def _cross(picture: Picture, x: float, y: float) -> None:
     for x1, x2 in ((x - 3.5, x + 3.5), (x + 3.5, x - 3.5)):
         picture.line(x1, y - 3.5, x2, y + 3.5, stroke=ORANGE, stroke_width=1.5)
+
+
+def _names_of_places(named: Sequence[tuple[str, Place]]) -> list[tuple[str, Place]]:
+    """One name for points that cover each other: else nobody could read any of them.
+
+    >>> _names_of_places([("a.csv", (9.0, 9.0)), ("b.csv", (10.0, 8.0)), ("c.csv", (90.0, 9.0))])
+    [('a.csv and 1 more', (9.0, 9.0)), ('c.csv', (90.0, 9.0))]
+    """
+    found: dict[Place, list[str]] = {}
+    for name, at in named:
+        near = (p for p in found if abs(p[0] - at[0]) < 10 and abs(p[1] - at[1]) < 10)
+        found.setdefault(next(near, at), []).append(shortened(name, 30))
+    return [
+        (names[0] + (f" and {len(names) - 1} more" if len(names) > 1 else ""), at)
+        for at, names in found.items()
+    ]
 
 
 def _name(picture: Picture, words: str, at: Place, taken: list[Place], fill: str) -> None:
