@@ -76,3 +76,27 @@ def test_progress_is_not_told():
         for arg in (*node.posonlyargs, *node.args, *node.kwonlyargs)
     }
     assert [each for each in parameters if each[0] == "tell"] == []
+
+
+def test_what_is_kept_is_no_mask_of_rows():
+    """Kept is the share of the target; of the result of `coarsened` it is a public name."""
+    masks = [
+        (path.relative_to(SOURCE).as_posix(), node.arg)
+        for path, tree in trees().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.arg) and node.arg == "kept" and node.annotation
+        if ast.unparse(node.annotation) in ("Bools", "NDArray[np.bool_]")
+    ]
+    assert {file for file, _ in masks} <= {"coarsen/search.py"}
+
+
+def test_a_promise_is_asked_of_a_release():
+    """What a column is expected to add to a set is no promise."""
+    bits = [
+        (path.relative_to(SOURCE).as_posix(), node.name)
+        for path, tree in trees().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef) and node.name in ("promises", "_promised")
+        if node.args.args[1:] and node.args.args[1].arg == "columns"
+    ]
+    assert bits == []

@@ -64,7 +64,7 @@ def test_many_released_columns_are_put_in_an_order(wide):
     bits = yardstick.reporting
     before: list[int] = []
     for wave in found:  # by definition
-        promised = bits.promises(before)
+        promised = bits.expected(before)
         for column in wave.columns:
             assert wave.adds[column] == (promised[0][column], promised[1][column])
         rest = [c for c in every if c not in before and c not in wave.columns]

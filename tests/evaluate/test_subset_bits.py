@@ -186,10 +186,10 @@ def test_rows_to_report_on_change_nothing(made):
 
 
 def test_promises_rank_what_is_worth_a_fit(bits):
-    teaches, tells = bits.promises(())
+    teaches, tells = bits.expected(())
     assert set(np.argsort(-teaches)[:2]) == {0, 1}
     assert tells.argmax() == 2
-    assert bits.promises((0, 1))[0][0] == pytest.approx(0, abs=0.005)
+    assert bits.expected((0, 1))[0][0] == pytest.approx(0, abs=0.005)
 
 
 def test_measured_has_the_sets_asked_for_first_and_all_columns(made):

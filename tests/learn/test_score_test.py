@@ -10,7 +10,7 @@ from scipy import sparse
 
 from tamis.learn.boosting import shares
 from tamis.learn.coded_table import CodedTable
-from tamis.learn.score_test import promised_bits, promised_by_ones
+from tamis.learn.score_test import expected_bits, expected_by_ones
 
 
 def table_of(codes):
@@ -27,7 +27,7 @@ def test_small_effects_are_promised_as_they_are(classes):
     tilt /= tilt.sum(axis=1, keepdims=True)
     label = (rng.random(rows)[:, None] > np.cumsum(tilt, axis=1)[x]).sum(axis=1)
     base = np.tile(shares(label, classes), (rows, 1))
-    promised = promised_bits(table_of([x]), np.arange(rows), base, label)[0]
+    promised = expected_bits(table_of([x]), np.arange(rows), base, label)[0]
     real = np.mean(np.log2(tilt[x, label] / base[np.arange(rows), label]))
     assert promised == pytest.approx(real, rel=0.2)
 
@@ -37,7 +37,7 @@ def test_noise_promises_nothing_on_average(classes):
     rng = np.random.default_rng(1)
     codes, label = rng.integers(0, 20, (300, 500)), rng.integers(0, classes, 500)
     base = np.tile(shares(label, classes), (500, 1))
-    promised = promised_bits(table_of(codes), np.arange(500), base, label)
+    promised = expected_bits(table_of(codes), np.arange(500), base, label)
     assert abs(promised.mean()) < 5 * promised.std() / np.sqrt(300)
     assert promised.std() > 0
 
@@ -46,8 +46,8 @@ def test_rows_not_asked_about_do_not_count():
     label = np.array([0, 1] * 20)
     table = table_of([np.concatenate([label, 1 - label])])
     half = np.full((40, 2), 0.5)
-    first = promised_bits(table, np.arange(40), half, label)
-    second = promised_bits(table, np.arange(40, 80), half, label)
+    first = expected_bits(table, np.arange(40), half, label)
+    second = expected_bits(table, np.arange(40, 80), half, label)
     assert first[0] == pytest.approx(second[0])
     assert first[0] > 0.5
 
@@ -58,7 +58,7 @@ def test_what_the_model_knows_is_promised_no_more():
     label = (rng.random(5000) < np.where(x, 0.8, 0.3)).astype(int)
     p = np.where(x, 0.8, 0.3)
     said = np.column_stack([1 - p, p])
-    assert abs(promised_bits(table_of([x]), np.arange(5000), said, label)[0]) < 0.002
+    assert abs(expected_bits(table_of([x]), np.arange(5000), said, label)[0]) < 0.002
 
 
 @given(
@@ -71,5 +71,5 @@ def test_sparse_columns_promise_what_their_codes_promise(classes, seed, density)
     ones = (rng.random((60, 7)) < density * rng.random(7)).astype(np.uint8)
     label = rng.integers(0, classes, 60)
     said = rng.dirichlet(np.ones(classes), 60)
-    dense = promised_bits(table_of(ones.T + 1), np.arange(60), said, label)
-    assert promised_by_ones(sparse.csr_array(ones), said, label) == pytest.approx(dense, abs=1e-9)
+    dense = expected_bits(table_of(ones.T + 1), np.arange(60), said, label)
+    assert expected_by_ones(sparse.csr_array(ones), said, label) == pytest.approx(dense, abs=1e-9)

@@ -18,7 +18,7 @@ import pytest
 from tamis import Attacker, Settings, consider, publish, read_table, verify
 from tamis.catalogue.methods import METHODS
 from tamis.errors import CannotMeet, InputError
-from tamis.flow import Outcome
+from tamis.outcome import Outcome
 from tamis.propose import method_class
 from tamis.propose.problem import Problem
 from tamis.propose.unaltered import KeptToldFront

@@ -29,7 +29,7 @@ class Additive:
         told = sum(v for pair, v in self.pairs.items() if set(pair) <= set(columns))
         return float(self.teaches[chosen].sum()), float(self.tells[chosen].sum() + told)
 
-    def promises(self, columns):
+    def expected(self, columns):
         return self.teaches, self.tells
 
 

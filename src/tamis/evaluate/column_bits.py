@@ -1,8 +1,8 @@
 """What single columns teach and tell: alone, beyond what is released, and a rung finer or coarser.
 
 Of very many released columns no single one is missed: the others say what it says. So they are put
-in an order, in waves of four times as many: each column adds what it promises beyond the waves
-before its own, and the waves together show how many columns it takes.
+in an order, in waves of four times as many: each column adds what is expected of it beyond the
+waves before its own, and the waves together show how many columns it takes.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Wave:
     columns : tuple of int
         By their numbers in the yardstick, the most promising first.
     adds : dict
-        By column, the bits that it promises to add, about target and secret, to all waves before.
+        By column, the bits that it should add, about target and secret, to all waves before.
     kept, told : float
         What all columns up to the last of this wave keep and tell, as shares of everything.
     """
@@ -79,13 +79,13 @@ def waves(yardstick: BitsScorer, compared: Compared, release: Release) -> tuple[
     found: list[Wave] = []
     before: Columns = ()
     while len(before) < len(inside):
-        promised = bits.promises(before)
-        free = sorted(set(inside) - set(before), key=lambda c: (-promised[0][c], c))
+        expected = bits.expected(before)
+        free = sorted(set(inside) - set(before), key=lambda c: (-expected[0][c], c))
         size = max(1, TIMES * len(before)) - len(before)
         # A handful that would be left over is no wave of its own.
         columns = tuple(free if len(free) < 2 * size else free[:size])
         before = tuple(sorted((*before, *columns)))
-        adds = {c: (float(promised[0][c]), float(promised[1][c])) for c in columns}
+        adds = {c: (float(expected[0][c]), float(expected[1][c])) for c in columns}
         kept, told = (max(0.0, v) / scale for v, scale in zip(bits.score(before), scales))
         found.append(Wave(columns, adds, min(1.0, kept), min(1.0, told)))
     return tuple(found)
@@ -101,7 +101,7 @@ def column_bits(
     """
     names, bits, inside = yardstick.features, yardstick.reporting, _inside(yardstick, release)
     if len(names) > FITTED:
-        found = _promised(bits, inside, ordered)
+        found = _expected(bits, inside, ordered)
     else:
         found = [(*bits.score((c,)), *_beyond(bits, inside, c)) for c in range(len(names))]
     scales = _scales(compared)
@@ -142,7 +142,7 @@ def columns_alone(table: Table, *, rows: int = 20_000, random_state: int = 0) ->
     yardstick = evaluator.yardstick
     bits, names = yardstick.reporting, yardstick.features
     if len(names) > FITTED:
-        found = list(zip(*(each.tolist() for each in bits.promises(()))))
+        found = list(zip(*(each.tolist() for each in bits.expected(()))))
     else:
         found = [bits.score((c,)) for c in range(len(names))]
     secret = evaluator.cut is not None
@@ -168,11 +168,11 @@ def _scales(compared: Compared) -> tuple[float, float]:
     )
 
 
-def _promised(
+def _expected(
     bits: SubsetBits, inside: Columns, ordered: tuple[Wave, ...]
 ) -> list[tuple[float, float, float, float]]:
     """By a score test; to itself a column adds nothing, so released ones are treated apart."""
-    alone, more = (np.column_stack(bits.promises(columns)) for columns in ((), inside))
+    alone, more = (np.column_stack(bits.expected(columns)) for columns in ((), inside))
     for wave in ordered:
         for column, adds in wave.adds.items():
             more[column] = adds

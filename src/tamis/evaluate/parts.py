@@ -117,8 +117,8 @@ class Parts:
         """The same, where all that chose is learnt from and the rest is asked about."""
         return replace(self, rounds=((self.search, self.report),), more=())
 
-    def learning_from(self, kept: NDArray[np.bool_]) -> Parts:
-        """The same, where only kept rows are learnt from; all others are still asked about.
+    def learning_from(self, mask: NDArray[np.bool_]) -> Parts:
+        """The same, where only rows of a mask are learnt from; all others are still asked about.
 
         >>> parts = Parts.drawn(np.array([0, 1] * 50))
         >>> few = parts.learning_from(np.arange(100) < 60)
@@ -127,10 +127,10 @@ class Parts:
         """
         return replace(
             self,
-            learn=self.learn[kept[self.learn]],
-            choose=self.choose[kept[self.choose]],
-            rounds=tuple((learn[kept[learn]], ask) for learn, ask in self.rounds),
-            more=tuple((learn[kept[learn]], ask) for learn, ask in self.more),
+            learn=self.learn[mask[self.learn]],
+            choose=self.choose[mask[self.choose]],
+            rounds=tuple((learn[mask[learn]], ask) for learn, ask in self.rounds),
+            more=tuple((learn[mask[learn]], ask) for learn, ask in self.more),
         )
 
     @cached_property

@@ -17,7 +17,7 @@ from tamis.evaluate.bits import LEAST_SCALE, KeptTold, Mean, gains, mean, parts_
 from tamis.evaluate.parts import Parts
 from tamis.learn.boosting import Boosting, BoostingTask, shares, shares_given
 from tamis.learn.coded_table import CodedTable
-from tamis.learn.score_test import promised_bits
+from tamis.learn.score_test import expected_bits
 from tamis.learn.views import View, Views, find_views
 from tamis.notebook import by_fields
 from tamis.people import People, PeopleLike
@@ -262,9 +262,9 @@ class SubsetBits:
         """What there is to guess a label from in a round: columns, and views of them."""
         return guess.views.beside(self.coded_for(number))
 
-    def learning_from(self, kept: NDArray[np.bool_]) -> Self:
+    def learning_from(self, mask: NDArray[np.bool_]) -> Self:
         """The same, learning only from some rows of the table; the same rows are asked about."""
-        return replace(self, parts=self.parts.learning_from(kept), fitted={}, told={}, whole=None)
+        return replace(self, parts=self.parts.learning_from(mask), fitted={}, told={}, whole=None)
 
     def __len__(self) -> int:
         """The number of columns that may be released."""
@@ -298,16 +298,16 @@ class SubsetBits:
             self.told[columns] = found
         return told_most(found)
 
-    def promises(self, columns: Iterable[int]) -> tuple[Floats, Floats]:
-        """The bits that each column promises to add to a set, about target and secret.
+    def expected(self, columns: Iterable[int]) -> tuple[Floats, Floats]:
+        """The bits that each column is expected to add to a set, about target and secret.
 
-        By a score test, see `promised_bits`: to find additions worth a fit, not to judge them.
+        By a score test, see `expected_bits`: to find additions worth a fit, not to judge them.
         It fits the set once more, which a search asks of few.
         """
         chosen = tuple(sorted(columns))
         none = np.zeros(len(self))
-        return self._promised(chosen, self.target), (
-            none if self.secret is None else self._promised(chosen, self.secret)
+        return self._expected(chosen, self.target), (
+            none if self.secret is None else self._expected(chosen, self.secret)
         )
 
     def measured(self, sets: Sequence[Columns]) -> KeptTold:
@@ -368,9 +368,9 @@ class SubsetBits:
         ]
         return np.concatenate(found).astype(np.float32)
 
-    def _promised(self, columns: Columns, guess: Question) -> Floats:
+    def _expected(self, columns: Columns, guess: Question) -> Floats:
         found = [
-            promised_bits(self.coded_for(number), ask, said, guess.label[ask])
+            expected_bits(self.coded_for(number), ask, said, guess.label[ask])
             for number, (said, _, ask) in enumerate(self._said(columns, guess))
         ]
         return np.asarray(np.mean(found, axis=0)[: len(self)])

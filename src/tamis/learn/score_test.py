@@ -18,17 +18,17 @@ CURVATURE_ERROR = 1e-12
 """What sums of curvatures may be off by, for each row."""
 
 
-def promised_bits(
+def expected_bits(
     table: CodedTable,
     rows: NDArray[np.intp],
     probabilities: Floats,
     label: NDArray[np.integer[Any]],
 ) -> Floats:
-    """The bits a row that each column promises to add, as Rao's score test has it.
+    """The bits a row that each column is expected to add, as Rao's score test has it.
 
     The residuals of a code's rows, squared and by their curvature, are what one Newton step for
     that code would gain; less what chance would give. No model is fitted, and a column that tells
-    only together with another one promises nothing.
+    only together with another one is expected to add nothing.
 
     `rows` are those that the model was asked about, `probabilities`, rows by classes, what it said
     of them, and `label` their classes. A number is below 0 where chance would give more.
@@ -36,7 +36,7 @@ def promised_bits(
     >>> import polars as pl
     >>> label = np.array([0, 1] * 50)
     >>> table = CodedTable.of(pl.DataFrame({"same": label, "none": np.repeat([0, 1], 50)}))
-    >>> promised_bits(table, np.arange(100), np.full((100, 2), 0.5), label).round(2).tolist()
+    >>> expected_bits(table, np.arange(100), np.full((100, 2), 0.5), label).round(2).tolist()
     [0.71, -0.01]
     """
     classes = probabilities.shape[1]
@@ -46,17 +46,17 @@ def promised_bits(
     return np.asarray(bits_of(np.array(found), len(label), classes))
 
 
-def promised_by_ones(
+def expected_by_ones(
     matrix: sparse.csr_array, probabilities: Floats, label: NDArray[np.integer[Any]]
 ) -> Floats:
-    """The same of sparse 0/1 columns: `promised_bits` of their codes, by one sparse product.
+    """The same of sparse 0/1 columns: `expected_bits` of their codes, by one sparse product.
 
     The matrix has the rows asked about.
 
     >>> from scipy import sparse
     >>> label = np.array([0, 1] * 50)
     >>> ones = sparse.csr_array(np.column_stack([label, np.repeat([0, 1], 50)]))
-    >>> promised_by_ones(ones, np.full((100, 2), 0.5), label).round(2).tolist()
+    >>> expected_by_ones(ones, np.full((100, 2), 0.5), label).round(2).tolist()
     [0.71, -0.01]
     """
     classes = probabilities.shape[1]

@@ -323,9 +323,9 @@ def _explore(bits: RungBits, keeps: Keeps, budget: int, caution: float) -> None:
 
 
 def _alone(bits: RungBits, caution: float) -> Floats:
-    """What each rung promises to be worth by itself."""
+    """What each rung is expected to be worth by itself."""
     target, secret = _worths(_scored(bits, lambda columns: True), caution)
-    teaches, tells = bits.promises(())
+    teaches, tells = bits.expected(())
     return np.asarray(target * teaches + secret * tells)
 
 

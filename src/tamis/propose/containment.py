@@ -34,7 +34,7 @@ from tamis.errors import CannotMeet, InputError, listed, plural
 from tamis.evaluate.regression import linear_probabilities
 from tamis.learn.boosting import shares
 from tamis.learn.holdout import HoldOut
-from tamis.learn.score_test import promised_by_ones
+from tamis.learn.score_test import expected_by_ones
 from tamis.people import People
 from tamis.propose.problem import Method, Problem, as_records
 from tamis.read.sparse import long_table
@@ -316,7 +316,7 @@ def _waves(
         if parts:
             beside = sparse.hstack(parts, format="csr")
             said = linear_probabilities(beside[learn], label[learn], beside[ask], classes, PENALTY)
-        promised = np.where(possible, promised_by_ones(matrix[ask], said, label[ask]), -np.inf)
+        promised = np.where(possible, expected_by_ones(matrix[ask], said, label[ask]), -np.inf)
         promised[found] = -np.inf
         best = np.argsort(-promised, kind="stable")[: -(-most // WAVES)]
         found += [int(column) for column in best if promised[column] > 0]

@@ -16,7 +16,7 @@ from tamis.errors import InputError, TamisWarning
 from tamis.evaluate.bits import KeptTold, chosen
 from tamis.evaluate.subset_bits import Columns, SubsetBits
 from tamis.learn.boosting import shares
-from tamis.learn.score_test import promised_bits
+from tamis.learn.score_test import expected_bits
 from tamis.people import People
 from tamis.propose.problem import Method, Problem, set_name
 from tamis.release import Recipe, Release, released
@@ -138,7 +138,7 @@ def unknowable(problem: Problem) -> Columns:
 
 def filled(bits: SubsetBits, keeps: Callable[[Columns], bool], start: Columns) -> Columns:
     """A set with every column added that k allows, the most promising ones first."""
-    teaches, _ = bits.promises(start)
+    teaches, _ = bits.expected(start)
     for column in np.argsort(-teaches, kind="stable"):
         grown = tuple(sorted({*start, int(column)}))
         if grown != start and keeps(grown):
@@ -297,8 +297,8 @@ def _narrowed(problem: Problem) -> Problem:
     bits = problem.yardstick.searching
     rows, target = bits.parts.learn, bits.target
     said = np.tile(shares(target.label[rows], target.classes), (len(rows), 1))
-    promised = promised_bits(bits.table, rows, said, target.label[rows])[: len(bits)]
-    best = np.argsort(-promised, kind="stable")[:MOST_SEARCHED]
+    expected = expected_bits(bits.table, rows, said, target.label[rows])[: len(bits)]
+    best = np.argsort(-expected, kind="stable")[:MOST_SEARCHED]
     names = [problem.yardstick.features[c] for c in best]
     return replace(problem, table=problem.table.select(names))
 

@@ -42,7 +42,7 @@ class Scorer(Protocol):
     def score(self, columns: Columns) -> tuple[float, float]:
         """What a set teaches and what it tells, in bits."""
 
-    def promises(self, columns: Columns) -> tuple[Floats, Floats]:
+    def expected(self, columns: Columns) -> tuple[Floats, Floats]:
         """Roughly what each column would add to both."""
 
 
@@ -210,7 +210,7 @@ def _additions(search: _Search, columns: Columns, tried: int) -> list[Columns]:
         return [grown[c] for c in free if search.allowed(grown[c])]
     # In turn the best by a weight of none, one and many, until there are enough of them.
     chosen: dict[Columns, None] = {}
-    ways = [iter(way) for way in _ways(*search.scorer.promises(columns), free)]
+    ways = [iter(way) for way in _ways(*search.scorer.expected(columns), free)]
     while ways and len(chosen) < tried:
         for way in list(ways):
             if len(chosen) == tried:
