@@ -84,7 +84,8 @@ def _statistical(ending: str) -> Callable[[], bytes]:
 
     @cache
     def written() -> bytes:
-        from tamis.statistical_file import write_sheet, write_statistical
+        from tamis.spreadsheet import write_sheet
+        from tamis.statistical_file import write_statistical
 
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / f"t.{ending}"

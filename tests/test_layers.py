@@ -31,6 +31,7 @@ ORDER = [
     "files",
     "formulas",
     "statistical_file",
+    "spreadsheet",
     "table_file",
     "charts",
     "cuts",
@@ -189,6 +190,7 @@ def test_what_verifies_a_release_is_not_what_chose_it():
             "release",
             "table_file",
             "statistical_file",
+            "spreadsheet",
             "files",
         ),
         *(

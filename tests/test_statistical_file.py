@@ -15,12 +15,11 @@ from hypothesis import strategies as st
 
 from tamis import read_table
 from tamis.errors import CannotMeet, InputError
+from tamis.spreadsheet import read_sheet, write_sheet
 from tamis.statistical_file import (
     parse_described,
     parse_statistical,
-    read_sheet,
     read_statistical,
-    write_sheet,
     write_statistical,
 )
 from tamis.table import ColumnText, sort_by_content
@@ -178,7 +177,7 @@ def test_blank_texts_and_long_numbers_are_refused(tmp_path):
 
 def test_a_spreadsheet_that_unpacks_to_too_much_is_refused(tmp_path, monkeypatch):
     write_sheet(ROWS, tmp_path / "a.xlsx")
-    monkeypatch.setattr("tamis.statistical_file.MOST_UNPACKED", 100)
+    monkeypatch.setattr("tamis.spreadsheet.MOST_UNPACKED", 100)
     with pytest.raises(InputError, match="unpacks to more"):
         read_table(tmp_path / "a.xlsx")
     with pytest.raises(CannotMeet, match="unpacks to more"):

@@ -1,34 +1,27 @@
-"""Files of statistical programs: SPSS, Stata, SAS and spreadsheets, with their labels.
+"""Files of statistical programs: SPSS, Stata and SAS, with their labels.
 
 A column whose every value has a label is read as its labels, in the order of their codes; one in
 which only some values have (999: refused) stays a number. Values that a file declares as missing
 are missing. Written, texts that had a code get it again, with its label, and others get codes
 after those, or from 1 on, in the alphabet's order; a column gets the text of its question again. A
 written file has no date in it, so that the same rows are the same bytes.
-
-A spreadsheet is an archive, and readers make a rectangle of all its cells down to the last one. A
-file of a kilobyte with one cell in the last corner would need more memory than machines have, so
-how much it unpacks to, and how far its cells reach, is found before it is read.
 """
 
 from __future__ import annotations
 
 import json
-import logging
 import os
 import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from importlib import import_module
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from zipfile import ZipFile, ZipInfo, is_zipfile
 
 import polars as pl
 
-from tamis.errors import InputError, MissingExtra, listed, listed_as
+from tamis.errors import InputError, MissingExtra, listed
 from tamis.files import scratch_folder
 from tamis.table import Code, ColumnText, Dictionary
 
@@ -50,22 +43,7 @@ MOST_LABELS = 1_000
 LONGEST_LABEL = {"sav": 120, "dta": 2_000}
 """The most bytes of a label."""
 _LOCKED_SPSS = b"ENCRYPTEDSAV"
-_COMPOUND = bytes.fromhex("d0cf11e0a1b11ae1")
-"""How a file of several streams begins: an old .xls, or a newer one behind a password."""
 _SAV_DATE, _NO_DATE = slice(92, 109), b"01 Jan 0000:00:00"
-MOST_UNPACKED = 1 << 30
-"""The most bytes that a spreadsheet may unpack to."""
-MOST_CELLS = 1 << 26
-"""The most cells of the rectangle that ends at the last cell: a million rows of 64."""
-PIECE = 1 << 20
-_WIDE = re.compile(rb"""<(?:\w+:)?c(?:>|\s+(?!r\s*=)|\s+r\s*=\s*["'](?:[B-Zb-z]|\w\w)[A-Za-z])""")
-"""A cell past column AZ, or one that does not begin with its place."""
-_TAG = re.compile(rb"<(?:[\w.-]+:)?(row|c|v|is|table|table-row|table-cell)(?=[\s/>])([^>]*)>")
-_PLACE = re.compile(rb"""\br\s*=\s*["']([A-Za-z]*)(\d*)["']""")
-_ROWS = re.compile(rb"""number-rows-repeated\s*=\s*["'](\d+)""")
-_BEGIN, _END = 145, 146
-"""The records around the rows of a sheet in Excel's binary format."""
-_COLUMNS = re.compile(rb"""number-columns-repeated\s*=\s*["'](\d+)""")
 
 
 def read_statistical(path: Path, kind: str) -> pl.DataFrame:
@@ -79,7 +57,7 @@ def read_described(path: Path, kind: str) -> tuple[pl.DataFrame, dict[str, Colum
     They are read in a process of their own: a damaged file can end it, however it is read.
     """
     program = PROGRAMS[kind]
-    if kind == "sav" and _LOCKED_SPSS in _beginning(path):
+    if kind == "sav" and _LOCKED_SPSS in first_bytes(path):
         raise InputError(f"{path} is protected by a password; save it in SPSS without one")
     _pyreadstat(program)
     with scratch_folder() as folder:
@@ -204,56 +182,7 @@ def whole(cells: pl.Series) -> pl.Series:
     return known
 
 
-def read_sheet(path: Path, sheet: str = "") -> pl.DataFrame:
-    """The rows of a sheet; it may be left unnamed where there is only one."""
-    fastexcel = _excel("fastexcel")
-    if path.suffix.lower() != ".xls" and _beginning(path).startswith(_COMPOUND):
-        raise InputError(f"{path} is protected by a password; save it without one")
-    refuse_bomb(path)
-    for name in ("fastexcel", "calamine"):  # which would tell the terminal of blank columns
-        logging.getLogger(name).addHandler(logging.NullHandler())
-    try:
-        sheets = fastexcel.read_excel(path).sheet_names
-    except Exception as error:
-        raise _damaged_sheet(path, error) from None
-    name = _sheet(path, sheets, sheet)
-    try:
-        frame = pl.read_excel(path, sheet_name=name, engine="calamine", infer_schema_length=None)
-    except Exception as error:
-        raise InputError(
-            f"sheet {name!r} of {path} is not a table with a header in its first row "
-            f"({type(error).__name__})"
-        ) from None
-    return pl.DataFrame([whole(cells) for cells in frame])
-
-
-def _excel(package: str) -> Any:
-    try:
-        return import_module(package)
-    except ImportError:
-        raise MissingExtra(
-            "spreadsheets need fastexcel and xlsxwriter; pip install 'tamis[excel]'"
-        ) from None
-
-
-def _damaged_sheet(path: Path, error: Exception) -> InputError:
-    return InputError(
-        f"{path} is not a spreadsheet that can be read, or is damaged or protected "
-        f"({type(error).__name__}); save it again, or as csv"
-    )
-
-
-def _sheet(path: Path, sheets: list[str], asked: str) -> str:
-    """The sheet that is asked for, or the only one."""
-    if asked in sheets:
-        return asked
-    if not asked and len(sheets) == 1:
-        return sheets[0]
-    what = f"no sheet {asked!r} in {path}" if asked else f"{path} has {len(sheets)} sheets"
-    raise InputError(f"{what}; name one as {path.name}::SHEET, of {listed(sheets, most=10)}")
-
-
-def _beginning(path: Path) -> bytes:
+def first_bytes(path: Path) -> bytes:
     with path.open("rb") as file:
         return file.read(64)
 
@@ -297,7 +226,7 @@ def write_statistical(
     coded = {
         s.name: _coded(s, kind, _of(said, s.name))
         for s in frame
-        if s.dtype == pl.String and not _is_blank(s)
+        if s.dtype == pl.String and not is_blank(s)
     }
     labels: dict[str, Any] = {n: found[1] for n, found in coded.items() if found is not None}
     labels |= {
@@ -422,11 +351,11 @@ def _labels(codes: Mapping[str, Code]) -> dict[Code, str]:
 
 def _stored(cells: pl.Series) -> pl.Series:
     """A column in a type that these files have: one for all numbers, which are read as such."""
-    number = cells.dtype == pl.Boolean or cells.dtype.is_numeric() or _is_blank(cells)
+    number = cells.dtype == pl.Boolean or cells.dtype.is_numeric() or is_blank(cells)
     return cells.cast(pl.Float64) if number else cells
 
 
-def _is_blank(cells: pl.Series) -> bool:
+def is_blank(cells: pl.Series) -> bool:
     """Whether a column has no value, and so no type that a reader could find."""
     return cells.null_count() == cells.len()
 
@@ -442,187 +371,6 @@ def _undate(path: Path, kind: str) -> None:
             fixed = b"01 Jan 2000 00:00"[: len(stamp[2])].ljust(len(stamp[2]))
             data[stamp.start(2) : stamp.end(2)] = fixed
     path.write_bytes(data)
-
-
-def write_sheet(frame: pl.DataFrame, path: Path) -> None:
-    """Write rows as the only sheet of a spreadsheet; no text in it is run as a formula."""
-    from datetime import datetime
-
-    xlsxwriter = _excel("xlsxwriter")
-    if frame.height >= 1 << 20 or frame.width > 1 << 14:
-        raise InputError("a spreadsheet holds 1,048,575 rows and 16,384 columns; write csv")
-    lower = Counter(name.lower() for name in frame.columns)
-    if alike := [name for name in frame.columns if lower[name.lower()] > 1]:
-        raise InputError(
-            f"{listed_as('column', alike)} have names that a spreadsheet takes for one; rename all "
-            "but one, or write csv or parquet"
-        )
-    options = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
-    with xlsxwriter.Workbook(path, options) as book:
-        book.set_properties({"created": datetime(2000, 1, 1)})
-        # How numbers are shown depends on their type, of which a reader finds only this much.
-        shown = pl.DataFrame(
-            [cells.cast(pl.String) if _is_blank(cells) else whole(cells) for cells in frame]
-        )
-        shown.write_excel(book, worksheet="release", autofilter=False)
-
-
-def refuse_bomb(path: Path) -> None:
-    """Refuse a spreadsheet that is small as a file and too large to be read."""
-    if not is_zipfile(path):
-        return
-    try:
-        with ZipFile(path) as packed:
-            _refuse_large(path, packed)
-    except InputError:
-        raise
-    except Exception as error:  # zipfile fails in many ways on damage
-        raise _damaged_sheet(path, error) from None
-
-
-def _refuse_large(path: Path, packed: ZipFile) -> None:
-    left, binary = MOST_UNPACKED, "xl/workbook.bin" in packed.namelist()
-    for entry in packed.infolist():
-        unpacked = _unpacked(packed, entry, left)
-        left -= sum(map(len, unpacked))
-        if left < 0:
-            raise InputError(
-                f"{path} unpacks to more than {MOST_UNPACKED // 2**30} GB; save it as csv"
-            )
-        extent = Extent()
-        if not binary:
-            extent.take(unpacked)
-        elif entry.filename.endswith(".bin"):
-            extent.take_records(b"".join(unpacked))
-        if extent.cells > MOST_CELLS:
-            raise InputError(
-                f"a sheet of {path} reaches to row {extent.rows:,} and column {extent.columns:,}, "
-                f"and at most {MOST_CELLS:,} cells are read; delete what lies far from the table, "
-                "or save it as csv"
-            )
-
-
-def _unpacked(packed: ZipFile, entry: ZipInfo, most: int) -> list[bytes]:
-    """What is in a part of the archive, whatever size it claims; a little more than `most`."""
-    entry.file_size, entry.CRC = 1 << 62, None  # type: ignore[assignment]
-    pieces, size = [], 0
-    with packed.open(entry) as part:
-        while size <= most and (piece := part.read(PIECE)):
-            pieces.append(piece)
-            size += len(piece)
-    return pieces
-
-
-def _whole_tags(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """The same text in pieces that end before a tag."""
-    rest = b""
-    for piece in pieces:
-        text = rest + piece
-        end = max(text.rfind(b"<"), 0)
-        rest = text[end:]
-        yield text[:end]
-    yield rest
-
-
-class Extent:
-    """The rectangle of the cells of a sheet that hold something, from its text.
-
-    Examples
-    --------
-    >>> extent = Extent()
-    >>> extent.take([b'<row r="7"><c r="A7"><v>1</v></c><c s="1" ', b'r="C7"><v>2</v></c></row>'])
-    >>> extent.rows, extent.columns, extent.cells
-    (7, 3, 21)
-    """
-
-    def __init__(self) -> None:
-        self.rows = self.columns = 0
-        self._row = self._column = 0
-
-    @property
-    def cells(self) -> int:
-        return self.rows * self.columns
-
-    def take(self, pieces: Sequence[bytes]) -> None:
-        """Read a sheet; most are narrow, and a glance shows that they cannot be too large."""
-        if not any(b"table-cell" in text or _WIDE.search(text) for text in _whole_tags(pieces)):
-            return
-        for text in _whole_tags(pieces):
-            for tag, attributes in _TAG.findall(text):
-                self._tag(tag, attributes)
-
-    def _tag(self, tag: bytes, attributes: bytes) -> None:
-        if tag == b"row":
-            place = _PLACE.search(attributes)
-            self._row = int(place[2]) if place and place[2] else self._row + 1
-            self._column = 0
-        elif tag == b"c":
-            place = _PLACE.search(attributes)
-            self._column = _number(place[1]) if place and place[1] else self._column + 1
-            self._row = int(place[2]) if place and place[2] else self._row
-        elif tag in (b"v", b"is"):
-            self._reach()
-        else:
-            self._open_tag(tag, attributes)
-
-    def _open_tag(self, tag: bytes, attributes: bytes) -> None:
-        """A tag of the OpenDocument format, where equal rows and cells are written once."""
-        if tag == b"table":
-            self._row = 0
-        elif tag == b"table-row":
-            self._row += _times(_ROWS, attributes)
-            self._column = 0
-        elif tag == b"table-cell":
-            self._column += _times(_COLUMNS, attributes)
-            if b"value-type" in attributes:
-                self._reach()
-
-    def _reach(self) -> None:
-        self.rows, self.columns = max(self.rows, self._row), max(self.columns, self._column)
-
-    def take_records(self, data: bytes) -> None:
-        """Read a sheet of Excel's binary format: records of a kind, a length and content."""
-        at, inside = 0, False
-        while at < len(data):
-            kind, at = _short(data, at, 2)
-            length, at = _short(data, at, 4)
-            if kind in (_BEGIN, _END):
-                inside = kind == _BEGIN
-            elif kind == 0 and inside:  # a row
-                self._row = int.from_bytes(data[at : at + 4], "little") + 1
-            elif 2 <= kind <= 11 and inside:  # a cell that holds something
-                self._column = int.from_bytes(data[at : at + 4], "little") + 1
-                self._reach()
-            at += length
-
-
-def _short(data: bytes, at: int, most: int) -> tuple[int, int]:
-    """A number of seven bits a byte, the last without the eighth, and where it ends."""
-    value = 0
-    for place in range(most):
-        byte = data[at] if at < len(data) else 0
-        at += 1
-        value |= (byte & 127) << (7 * place)
-        if byte < 128:
-            break
-    return value, at
-
-
-def _times(pattern: re.Pattern[bytes], attributes: bytes) -> int:
-    found = pattern.search(attributes)
-    return int(found[1]) if found else 1
-
-
-def _number(letters: bytes) -> int:
-    """The number of a column by its letters.
-
-    >>> _number(b"A"), _number(b"AZ"), _number(b"XFD")
-    (1, 52, 16384)
-    """
-    number = 0
-    for letter in letters.upper():
-        number = 26 * number + letter - 64
-    return number
 
 
 if __name__ == "__main__":

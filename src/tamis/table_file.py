@@ -34,13 +34,8 @@ from numpy.typing import NDArray
 from tamis.errors import CannotMeet, InputError, MissingExtra, listed_as
 from tamis.files import open_plain_file
 from tamis.formulas import RULE, safe, undone, unguarded
-from tamis.statistical_file import (
-    parse_statistical,
-    read_sheet,
-    read_statistical,
-    write_sheet,
-    write_statistical,
-)
+from tamis.spreadsheet import read_sheet, write_sheet
+from tamis.statistical_file import parse_statistical, read_statistical, write_statistical
 from tamis.table import Dictionary, bare, one_form, sort_by_content
 
 Format = Literal["csv", "parquet", "sav", "dta", "xlsx"]

@@ -23,7 +23,7 @@ from tamis.analyse import analyse
 from tamis.cli import _run
 from tamis.cli.release.outcome_words import kept_told_words, print_front
 from tamis.datasets import patients
-from tamis.publication.bundle import RECIPE_VERSION
+from tamis.publication.recipe import RECIPE_VERSION
 from tests.long import long
 
 ROLES = (

@@ -3,6 +3,7 @@
 ::
 
     bundle          `tamis.publish`: the folder to share, and the part that the holder keeps
+    recipe          what the holder keeps: what was asked for, and what came out
     streamed        the rows of a table behind an engine, and what is stated of them
     manifest        `manifest.json`: what was released and what is promised
     dossier         what a privacy officer completes and signs

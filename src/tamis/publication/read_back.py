@@ -12,8 +12,8 @@ from tamis.attack.row_names import RowNames
 from tamis.attack.sources import published_table
 from tamis.coarsen.ladder import NOTHING, Ladder
 from tamis.errors import CannotMeet, InputError, plural
-from tamis.publication.bundle import read_recipe
 from tamis.publication.manifest import stated_coarsening
+from tamis.publication.recipe import read_recipe
 from tamis.release import Coarsening
 from tamis.rules.count import ValueLabels
 from tamis.table import Table, bare

@@ -12,7 +12,8 @@ import polars as pl
 from tamis.errors import InputError, MissingExtra, listed, listed_as
 from tamis.files import scratch_folder
 from tamis.read.text import check_width, empty_file, file_at
-from tamis.statistical_file import read_described, read_sheet
+from tamis.spreadsheet import read_sheet
+from tamis.statistical_file import read_described
 from tamis.table import Dictionary
 from tamis.table_file import panics_unheard
 

@@ -38,7 +38,7 @@ def print_outcome(
     """What was released, what is promised, and where the report is; `more` is added to the JSON."""
     if as_json:
         from tamis.analyse.records import as_plain
-        from tamis.publication.bundle import recipe_forms
+        from tamis.publication.recipe import recipe_forms
         from tamis.verification.layout import NAME, read_json
 
         print_json(

@@ -360,7 +360,7 @@ def _large_origin(source: TableSource, options: EngineOptions) -> dict[str, Any]
 
 
 def _print_large(outcome: Outcome, counted: AllRows, out: Path, as_json: bool) -> None:
-    from tamis.publication.bundle import read_recipe, recipe_forms
+    from tamis.publication.recipe import read_recipe, recipe_forms
     from tamis.verification.layout import NAME, read_json
 
     release = outcome.release
@@ -427,7 +427,8 @@ def again_from(
     measures: Sequence[RuleMeasure] = (),
 ) -> None:
     """Make the release of a folder again, and compare the bytes."""
-    from tamis.publication.bundle import differing, read_recipe, refuse_existing
+    from tamis.publication.bundle import refuse_existing
+    from tamis.publication.recipe import differing, read_recipe
 
     if out is not None:
         refuse_existing(Path(out), force)

@@ -8,10 +8,10 @@ import zipfile
 import polars as pl
 import pytest
 
-from tamis import statistical_file
+from tamis import spreadsheet
 from tamis.errors import InputError
 from tamis.read import read_table
-from tamis.statistical_file import MOST_CELLS, Extent, refuse_bomb
+from tamis.spreadsheet import MOST_CELLS, Extent, refuse_bomb
 
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 CELL = '<c r="{}" t="inlineStr"><is><t>{}</t></is></c>'
@@ -107,7 +107,7 @@ def test_a_part_that_claims_to_be_small_is_unpacked_and_counted(tmp_path, monkey
     path.write_bytes(data)
     with zipfile.ZipFile(path) as archive:
         assert archive.infolist()[0].file_size == 10
-    monkeypatch.setattr(statistical_file, "MOST_UNPACKED", 49_999)
+    monkeypatch.setattr(spreadsheet, "MOST_UNPACKED", 49_999)
     with pytest.raises(InputError, match="unpacks to more than"):
         refuse_bomb(path)
 
