@@ -214,12 +214,17 @@ def test_paper_gets_the_pictures_but_not_the_sliders(opened):
     assert page.pdf(format="A4").startswith(b"%PDF")
 
 
-def test_folded_parts_are_open_on_paper_and_folded_again_after(opened):
+def test_paper_has_a_summary_first_and_what_is_folded_stays_folded(opened):
     page = opened(render(example()))
-    page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    assert page.locator("details[open]").count() == page.locator("details").count() == 3
-    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    page.emulate_media(media="print")
     assert page.locator("details[open]").count() == 1  # the way that was chosen by
+    top = "element => element.getBoundingClientRect().top"
+    promises, appendix = (page.locator(at).evaluate(top) for at in ("#promises", ".appendix"))
+    assert page.locator("#choice").evaluate(top) < promises < appendix
+    assert page.locator(".appendix").evaluate("e => getComputedStyle(e).breakBefore") == "page"
+    assert page.locator(".on-paper").is_visible()
+    page.emulate_media(media="screen")
+    assert not page.locator(".on-paper").is_visible()
 
 
 @pytest.mark.parametrize(

@@ -125,15 +125,6 @@ function ranksOf(all, factors) {
   return { pool, candidates, allowed, sizes, ranks, standing };
 }
 
-function openForPrint() {
-  let closed = [];
-  addEventListener("beforeprint", () => {
-    closed = [...document.querySelectorAll("details:not([open])")];
-    closed.forEach((one) => (one.open = true));
-  });
-  addEventListener("afterprint", () => closed.forEach((one) => (one.open = false)));
-}
-
 // What a screen reader would read out is written only when it is something new.
 function say(host, key, parts) {
   if (host.dataset.said === key) return;
@@ -147,7 +138,6 @@ function start() {
   const caution = startCaution(part, say, data);
   document.querySelectorAll(".climb").forEach(startRungs);
   document.querySelectorAll(".finder").forEach((finder) => startFinder(finder, data.stories));
-  openForPrint();
   return { ...(data.factors.length ? startRanks(part, say, data) : {}), caution };
 }
 
