@@ -78,7 +78,11 @@ TESTS: dict[str, tuple[str, ...]] = {
         *VERIFY,
     ),
     "release_counts.py": ("verification/test_left_out.py", "verification/test_exposure.py"),
-    "verification/people.py": ("verification/test_people.py", "verification/test_left_out.py"),
+    "verification/people.py": (
+        "verification/test_people.py",
+        "verification/test_left_out.py",
+        "require/test_linked.py",
+    ),
     "verification/presence.py": ("verification/test_presence.py",),
     "verification/claims.py": (
         "verification/test_exposure.py",

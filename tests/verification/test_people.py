@@ -215,6 +215,9 @@ def test_what_is_written_is_read(tmp_path: Path):
     people = np.array([3, 0, 0, 2])
     write_numbers(tmp_path / "people.csv", people)
     assert read_numbers(tmp_path / "people.csv", 4).tolist() == people.tolist()
+    secrets = np.array([[1, 2], [0, 3], [2, 2]])
+    write_numbers(tmp_path / "secrets.csv", secrets)
+    assert read_numbers(tmp_path / "secrets.csv", 3, 2).tolist() == secrets.tolist()
 
 
 @pytest.mark.parametrize(
