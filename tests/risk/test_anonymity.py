@@ -150,6 +150,11 @@ def test_wrong_populations(population, message):
         reidentification(FRAME, population=pl.DataFrame(population))
 
 
+def test_a_threshold_may_be_certainty_which_no_risk_is_above():
+    found = reidentification(FRAME, threshold=1)
+    assert (found.prosecutor_above, found.journalist_above) == (0.0, 0.0)
+
+
 @pytest.mark.parametrize("threshold", [0, -1, 1.5, float("nan")])
 def test_wrong_thresholds(threshold):
     with pytest.raises(InputError, match="above 0 and at most 1"):
