@@ -271,6 +271,7 @@ def _linked(
             "--link adds a column of numbers, which sparse records have no place for; choose "
             "--output-format csv or parquet, or leave it out"
         )
+    check_names([link, *table.features, table.target], settings.format)
     if table.people.each_row:
         raise InputError(
             "--link says which rows are of one person, and each row is a person here; say who a "

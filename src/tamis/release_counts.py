@@ -49,7 +49,7 @@ def rounded_up(numbers: dict[str, int], fewest: int) -> float:
     {0.09}
     """
     stay = numbers["of_people"] - numbers["people"]
-    people = (numbers["people"] // fewest + 1) * fewest - 1 or 1
+    people = (numbers["people"] // fewest + 1) * fewest - 1
     return max(1, ceil(PERCENT * people / (stay + people) - 1e-9)) / PERCENT
 
 

@@ -111,8 +111,11 @@ def test_a_limit_without_a_population_is_refused():
         InPopulation(sampling=0.1, register=REGISTER)
     with pytest.raises(InputError, match="synthetic rows describe nobody"):
         Settings(max_population_risk=0.1, epsilon=1.0)
-    with pytest.raises(InputError, match="max_population_risk must be a share"):
-        Settings(max_population_risk=2)
+    for most in (0, 1):
+        assert Settings(max_population_risk=most, sampling=0.1).max_population_risk == most
+    for odd in (-0.01, 1.01):
+        with pytest.raises(InputError, match="max_population_risk must be a share between 0 and 1"):
+            Settings(max_population_risk=odd)
 
 
 def test_who_is_left_out_still_counts_against_the_largest_presence():

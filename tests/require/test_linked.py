@@ -317,6 +317,14 @@ def test_numbers_are_fresh_and_come_from_no_identifier_and_no_order(tmp_path: Pa
     assert len({*written}) == 3
 
 
+@pytest.mark.parametrize("name", ["=1+1", 'a,"b', "-x"])
+def test_the_column_may_have_a_name_that_a_spreadsheet_would_run(name: str, tmp_path: Path) -> None:
+    settings = Settings(k=1, link=name, methods={"front": {"budget": 20, "most": 1}})
+    out = publish(consider(stays(rows=300), settings), tmp_path / "out")
+    assert read_json(out / NAME)["columns"][0]["name"] == name
+    assert verify(out).claims
+
+
 def test_told_is_what_all_rows_of_a_person_tell() -> None:
     draw = np.random.default_rng(5)
     twice = draw.integers(0, 2, 700)
@@ -393,6 +401,8 @@ def test_attackers_see_all_rows_of_a_number(folder: Path, outcome: Any) -> None:
         ({"absences": 1}, "--known-absences counts single rows"),
         ({"sampling": 0.1}, "--population or --sampling counts single rows"),
         ({"format": "long"}, "no place for"),
+        ({"format": "sav", "link": "my course"}, "SPSS takes no column named 'my course'"),
+        ({"format": "dta", "link": "WARD"}, "names that Stata takes for one"),
     ],
 )
 def test_what_cannot_hold_is_refused(more: dict[str, Any], match: str) -> None:

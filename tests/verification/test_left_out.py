@@ -258,6 +258,9 @@ def test_shares_are_rounded_up_and_few_are_not_counted():
     assert rounded_up({"people": 29, "of_people": 100}, 5) == 0.29
     numbers = {"rows": 3, "of_rows": 40, "people": 3, "of_people": 40}
     assert left_out_words(numbers, "rows", 5).startswith("Fewer than 5 of 40 rows are left out")
+    for people, said in ((5, "5 of 30 people, with 8 rows,"), (4, "Fewer than 5 of 30 people")):
+        numbers = {"rows": 8, "of_rows": 40, "people": people, "of_people": 30}
+        assert left_out_words(numbers, "people", 5).startswith(f"{said} are left out")
 
 
 @given(stay=st.integers(1, 400), k=st.integers(2, 9), data=st.data())

@@ -127,7 +127,7 @@ class RowsInMemory:
 
     def wrong_schema(self) -> str:
         wrong = wrong_rows(self.raw.height, self.content) or wrong_schema(self.raw, self.content)
-        return wrong or wrong_link(self.raw, self.content)
+        return wrong or wrong_link(self.frame, self.content)
 
     def wrong_form(self) -> str:
         return wrong_form(self.path, self.raw, self.content)
