@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from tamis.binary.records import BinaryTable, is_binary
 from tamis.catalogue.methods import (
@@ -42,8 +42,8 @@ MOST_GROUPED = 60_000
 
 
 @dataclass(frozen=True)
-class Flip(Method):
-    """Columns of 0 and 1, flipped until every row has k - 1 others like it.
+class _UntilAlike(Method):
+    """A method that makes rows alike, until at least k are.
 
     Parameters
     ----------
@@ -51,23 +51,61 @@ class Flip(Method):
         The values of k to try; none: the one requested, and twice that.
     """
 
-    about: ClassVar[MethodRecord] = FLIP
-
     ks: Sequence[int] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "ks", tuple(self.ks))
+
+    def propose(self, problem: Problem) -> list[Release]:
+        ks = sorted({k for k in self.ks if k >= problem.k})
+        usual = [times * problem.k for times in TIMES]
+        ks = ks or [k for k in usual if k <= problem.table.everybody]
+        return [self._release(problem, k) for k in ks]
+
+    def _release(self, problem: Problem, k: int) -> Release:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class _AtRandom(Method):
+    """A method that alters at random, more at each level. It promises nothing but the requested k.
+
+    Parameters
+    ----------
+    levels : sequence of numbers
+    """
+
+    levels: Sequence[Any] = ()
+
+    check: ClassVar[Callable[[Any], None]]
+    """What a level must be."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "levels", tuple(self.levels))
+        for level in self.levels:
+            type(self).check(level)
+
+    def propose(self, problem: Problem) -> list[Release]:
+        made = (self._release(problem, level) for level in self.levels)
+        return [release for release in made if release is not None]
+
+    def _release(self, problem: Problem, level: Any) -> Release | None:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Flip(_UntilAlike):
+    """Columns of 0 and 1, flipped until every row has k - 1 others like it."""
+
+    about: ClassVar[MethodRecord] = FLIP
 
     def applies(self, problem: Problem) -> str | None:
         if problem.binary is None and not is_binary(problem.table):
             return "It needs columns of 0 and 1, and no [binary] table says how to make them."
         return problem.too_few
 
-    def propose(self, problem: Problem) -> list[Release]:
+    def _release(self, problem: Problem, k: int) -> Release:
         records = as_records(problem.table, problem.binary, problem.k)
-        return [self._release(problem, records, k) for k in _ks(problem, self.ks)]
-
-    def _release(self, problem: Problem, records: BinaryTable, k: int) -> Release:
         name = f"flip, k = {k}"
         flip = RandomFlip(k, random_state=problem.secret_draws(name))
         return AlteredRelease(
@@ -83,8 +121,8 @@ class Flip(Method):
 
 
 @dataclass(frozen=True)
-class Noise(Method):
-    """All features with noise at several levels. It promises nothing but the requested k.
+class Noise(_AtRandom):
+    """All features with noise at several levels.
 
     Parameters
     ----------
@@ -94,25 +132,21 @@ class Noise(Method):
     """
 
     about: ClassVar[MethodRecord] = NOISE
+    check = check_probability
 
     kind: str = "gaussian"
     levels: Sequence[float] = (0.1, 0.2, 0.3)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "levels", tuple(self.levels))
+        super().__post_init__()
         if self.kind not in ("uniform", "gaussian"):
             raise InputError(f"kind must be 'uniform' or 'gaussian', got {self.kind!r}")
-        for level in self.levels:
-            check_probability(level)
 
     def applies(self, problem: Problem) -> str | None:
         columns = problem.table.features
         if all(bare(problem.table.frame[c]).drop_nulls().n_unique() < 2 for c in columns):
             return "Every column is constant, so noise has nothing to draw from."
         return None
-
-    def propose(self, problem: Problem) -> list[Release]:
-        return [self._release(problem, level) for level in self.levels]
 
     def _release(self, problem: Problem, level: float) -> Release:
         kind = UniformNoise if self.kind == "uniform" else GaussianNoise
@@ -124,21 +158,10 @@ class Noise(Method):
 
 
 @dataclass(frozen=True)
-class Microaggregate(Method):
-    """All features, those that attackers may know as the middle of groups of at least k.
-
-    Parameters
-    ----------
-    ks : sequence of int
-        The values of k to try; none: the one requested, and twice that.
-    """
+class Microaggregate(_UntilAlike):
+    """All features, those that attackers may know as the middle of groups of at least k."""
 
     about: ClassVar[MethodRecord] = MICROAGGREGATE
-
-    ks: Sequence[int] = ()
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "ks", tuple(self.ks))
 
     def applies(self, problem: Problem) -> str | None:
         if problem.is_binary:
@@ -150,9 +173,6 @@ class Microaggregate(Method):
             )
         return _nothing_known(problem) or problem.too_few
 
-    def propose(self, problem: Problem) -> list[Release]:
-        return [self._release(problem, k) for k in _ks(problem, self.ks)]
-
     def _release(self, problem: Problem, k: int) -> Release:
         group = Microaggregation(k, columns=problem.table.quasi)
         table = group.fit_transform(problem.table)
@@ -163,31 +183,25 @@ class Microaggregate(Method):
 
 
 @dataclass(frozen=True)
-class Suppress(Method):
+class Suppress(_UntilAlike):
     """All features, with single cells of those that attackers may know blanked until k holds.
 
     Parameters
     ----------
-    ks : sequence of int
-        The values of k to try; none: the one requested, and twice that.
     weights : mapping of column to number
         What a blank in a column costs, 1 for columns that are not named.
     """
 
     about: ClassVar[MethodRecord] = SUPPRESS
 
-    ks: Sequence[int] = ()
     weights: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "ks", tuple(self.ks))
+        super().__post_init__()
         object.__setattr__(self, "weights", dict(self.weights))
 
     def applies(self, problem: Problem) -> str | None:
         return _nothing_known(problem) or problem.too_few
-
-    def propose(self, problem: Problem) -> list[Release]:
-        return [self._release(problem, k) for k in _ks(problem, self.ks)]
 
     def _release(self, problem: Problem, k: int) -> Release:
         hide = LocalSuppression(k, columns=problem.table.quasi, weights=self.weights)
@@ -199,10 +213,8 @@ class Suppress(Method):
 
 
 @dataclass(frozen=True)
-class Swap(Method):
+class Swap(_AtRandom):
     """All features, numbers and dates swapped with others of nearly the same rank.
-
-    It promises nothing but the requested k.
 
     Parameters
     ----------
@@ -211,21 +223,14 @@ class Swap(Method):
     """
 
     about: ClassVar[MethodRecord] = SWAP
+    check = check_within
 
     levels: Sequence[float] = (0.05, 0.1, 0.2)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "levels", tuple(self.levels))
-        for level in self.levels:
-            check_within(level)
 
     def applies(self, problem: Problem) -> str | None:
         if with_ranks(input_frame(problem.table)):
             return None
         return "No column holds numbers or dates that could be ranked."
-
-    def propose(self, problem: Problem) -> list[Release]:
-        return [self._release(problem, level) for level in self.levels]
 
     def _release(self, problem: Problem, level: float) -> Release:
         name = f"rank swapping, {level:g}"
@@ -236,10 +241,8 @@ class Swap(Method):
 
 
 @dataclass(frozen=True)
-class PostRandomise(Method):
+class PostRandomise(_AtRandom):
     """All features, categories drawn anew so that their frequencies stay in expectation (PRAM).
-
-    It promises nothing but the requested k.
 
     Parameters
     ----------
@@ -248,21 +251,14 @@ class PostRandomise(Method):
     """
 
     about: ClassVar[MethodRecord] = PRAM
+    check = check_probability
 
     levels: Sequence[float] = (0.1, 0.2, 0.3)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "levels", tuple(self.levels))
-        for level in self.levels:
-            check_probability(level)
 
     def applies(self, problem: Problem) -> str | None:
         if nominal_columns(input_frame(problem.table)):
             return None
         return "No column holds texts of more than one value."
-
-    def propose(self, problem: Problem) -> list[Release]:
-        return [self._release(problem, level) for level in self.levels]
 
     def _release(self, problem: Problem, level: float) -> Release:
         name = f"PRAM, {level:g}"
@@ -273,10 +269,8 @@ class PostRandomise(Method):
 
 
 @dataclass(frozen=True)
-class Shift(Method):
+class Shift(_AtRandom):
     """All features, with all dates of a person moved by one random number of days.
-
-    It promises nothing but the requested k.
 
     Parameters
     ----------
@@ -285,22 +279,14 @@ class Shift(Method):
     """
 
     about: ClassVar[MethodRecord] = SHIFT
+    check = check_days
 
     levels: Sequence[int] = (30, 365)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "levels", tuple(self.levels))
-        for level in self.levels:
-            check_days(level)
 
     def applies(self, problem: Problem) -> str | None:
         if dated(input_frame(problem.table)):
             return None
         return "No column holds dates that could be moved."
-
-    def propose(self, problem: Problem) -> list[Release]:
-        found = (self._release(problem, level) for level in self.levels)
-        return [release for release in found if release is not None]
 
     def _release(self, problem: Problem, level: int) -> Release | None:
         """`None` where dates span too little for so many days."""
@@ -313,13 +299,6 @@ class Shift(Method):
         public = {"days": level, "columns": sorted(shift.columns_)}
         recipe = Recipe(self.name, public, {"people_without_dates": shift.blanked_})
         return _altered(problem, name, recipe, table)
-
-
-def _ks(problem: Problem, given: Sequence[int]) -> list[int]:
-    """The values of k to try: those given that are not below the one requested, or multiples."""
-    ks = sorted({k for k in given if k >= problem.k})
-    usual = [times * problem.k for times in TIMES]
-    return ks or [k for k in usual if k <= problem.table.everybody]
 
 
 def _nothing_known(problem: Problem) -> str | None:
