@@ -53,9 +53,9 @@ def test_a_method_carries_its_own_record(name: str):
 def test_every_method_of_the_package_is_listed():
     every = {method_class(name) for name in METHODS}
     kinds = Method.__subclasses__()
-    defined = {c for c in [*kinds, *(c for kind in kinds for c in kind.__subclasses__())]}
-    defined = {c for c in defined if c.__module__.startswith("tamis.") and "about" in vars(c)}
-    assert defined == every
+    defined = [*kinds, *(c for kind in kinds for c in kind.__subclasses__())]
+    listed = {c for c in defined if c.__module__.startswith("tamis.") and "about" in vars(c)}
+    assert listed == every
 
 
 def test_what_is_tried_unasked_alters_no_value():
