@@ -91,7 +91,7 @@ if TYPE_CHECKING:  # so that type checkers see what is imported on first use
     from tamis.table import Table as Table
     from tamis.verification.verify import verify as verify
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOME = {
     "AdditiveNaiveBayes": "tamis.learn.bayes",

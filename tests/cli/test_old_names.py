@@ -34,6 +34,15 @@ def test_a_former_flag_is_taken_and_not_shown(run, old):
     assert as_flag(old) not in run("release", "--help-all").out.split()
 
 
+@pytest.mark.parametrize("old", OLD)
+def test_who_gives_a_former_flag_is_told_the_new_one(run, old):
+    said = f"tamis: {as_flag(old)} is now called {OLD[old]}; both work\n"
+    given = [f"{as_flag(old)}=1", "--target", "y"]
+    assert run("release", "no.csv", *given).err.startswith(said)
+    assert said not in run("release", "no.csv", *given, "--quiet").err
+    assert said not in run("release", "no.csv", OLD[old], "1", "--target", "y").err
+
+
 def test_a_former_name_in_a_file_is_the_same_option():
     own = options_of("release")
     assert named_once("f", {"write": "csv"}, own) == {"output_format": "csv"}

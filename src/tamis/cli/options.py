@@ -273,6 +273,13 @@ class TableCommand(click.Command):
         )
         return [*params, more]
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        given = {word.partition("=")[0] for word in args}
+        for option in [] if "--quiet" in given else _visible(self):
+            for former in given.intersection(map(as_flag, option.old)):
+                click.echo(f"tamis: {former} is now called {option.flag}; both work", err=True)
+        return super().parse_args(ctx, args)
+
     def complete_help(self, ctx: click.Context) -> str:
         self.complete = True
         try:
