@@ -343,8 +343,7 @@ def _merges(scorecard: Scorecard) -> list[tuple[int, ...]]:
 def _merges_in(release: Release) -> tuple[int, ...]:
     """The groups of each column in a coarser form, and the digits that numbers have lost."""
     cut = {c: form.level for c, form in release.forms.items() if Multiples.word in form.ladder}
-    merged = [c for c in release.forms if c not in cut]
-    groups = [release.unsuppressed.table.frame[c].n_unique() for c in merged]
+    groups = [count for c, count in release.label_counts.items() if c not in cut]
     return merges_of(groups, sum(cut.values()))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -176,6 +177,12 @@ class Release:
     def unsuppressed(self) -> Release:
         """The same release with all rows of the original, those that are left out included."""
         return self
+
+    @cached_property
+    def label_counts(self) -> dict[str, int]:
+        """How many labels each column in a coarser form has, among all rows."""
+        frame = self.unsuppressed.table.frame
+        return {name: frame[name].n_unique() for name in self.forms}
 
     @property
     def by_containment(self) -> bool:

@@ -7,9 +7,16 @@ from dataclasses import replace
 
 import pytest
 
-from tamis.analyse.attack_shares import _facts, finalist_facts, of_hundred_facts
+from tamis.analyse.attack_shares import (
+    SLOW_LEARNERS,
+    _facts,
+    attacker_rates,
+    finalist_facts,
+    of_hundred_facts,
+)
 from tamis.analyse.examination import Examination, examine
 from tamis.errors import InputError
+from tamis.evaluate.figure import Figure
 from tamis.publication.report_parts import finalists, hundred_rows
 from tests.publication.example_summary import example
 from tests.publication.records import analysis_of, checked, render
@@ -26,6 +33,22 @@ def test_the_facts_are_what_the_attackers_reach(examined):
     assert facts["found"].everything == round(everything.found.success.value, 2)
     assert facts["guessed"].released == round(chosen.guessed.success.value, 2)
     assert facts["guessed"].guessing == round(chosen.guessed.guess, 2)
+
+
+def test_no_figure_beside_the_strongest_attacker_is_of_a_stronger_one(outcome):
+    closer = outcome.closer()
+    secret = replace(
+        closer.look.secret, accuracy=Figure(0.99), accuracy_of_all=0.995, accuracy_of_none=0.9
+    )
+    looked = replace(closer, look=replace(closer.look, secret=secret))
+    *others, slow = attacker_rates(looked)
+    assert max(each.released for each in others) < 0.99
+    assert [each.strongest for each in (*others, slow)] == [False] * len(others) + [True]
+    assert (slow.name, slow.released) == (f"{SLOW_LEARNERS} readmitted", 0.99)
+    assert (slow.everything, slow.guessing) == (0.995, 0.9)
+    weak = replace(looked.look, secret=replace(secret, accuracy=Figure(0.1)))
+    (strongest,) = (each for each in attacker_rates(replace(looked, look=weak)) if each.strongest)
+    assert strongest.released == max(each.released for each in others)
 
 
 @pytest.mark.parametrize(

@@ -127,6 +127,7 @@ def guessed(precision: float, recall: float, known: float) -> Guessed:
         known=Figure(known),
         largest=(2.0, 1.0),
         group=Group(0, 7, Figure(0.5, 0.1, 0.9)),
+        accuracy_of_none=0.6,
     )
 
 

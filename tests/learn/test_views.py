@@ -183,7 +183,7 @@ def test_a_view_of_two_columns_shows_what_its_words_say():
             "until": days[1],
             "born": [f"p{n % 9}" for n in one],
             "lives": [f"p{n % 9}" for n in other],
-            "job": [f"j{n % 9}" for n in other],
+            "job": [f"j{n}" for n in other],
         }
     )
     found = pairs(frame)
@@ -193,9 +193,8 @@ def test_a_view_of_two_columns_shows_what_its_words_say():
     same = [int(a % 9 == b % 9) for a, b in zip(one, other)]
     assert found["whether born and lives are the same"].tolist() == same
     assert not any("job" in words and words.endswith("the same") for words in found)
-    named = [int(n % 9 == a) for n, a in zip(other, one)]
-    named = np.where(gone, -1, named).tolist()
-    assert found["whether the last number in job is one"] == pytest.approx(named)
+    named = np.where(gone, -1, one == other).tolist()
+    assert found["whether the last number in job is one"].tolist() == named
     assert not any(words.startswith("until by") for words in found)
     for words, exact in (("until less from", other), ("other by one", np.log(other / one))):
         bands = found[words]

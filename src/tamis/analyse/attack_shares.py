@@ -8,7 +8,7 @@ from typing import Any, Literal, Self
 from tamis.analyse.examination import Examination
 from tamis.attack.run import QuickAttack
 from tamis.attack.scene import AttackScore
-from tamis.evaluate.figure import Interval, accuracy
+from tamis.evaluate.figure import Figure, Interval, accuracy
 from tamis.outcome import Outcome
 
 Reached = Literal["found", "joined", "guessed", "named"]
@@ -23,7 +23,7 @@ class AttackerRate:
     name: str
     """As a reader sees it: "naive Bayes", "nearest neighbours"."""
     guessing: float
-    """By always naming the most frequent value."""
+    """By always naming the most frequent value, for who knows the target that of each label."""
     everything: float | None
     """From all features; `None` on the recipient's page."""
     released: float
@@ -31,7 +31,7 @@ class AttackerRate:
     interval: Interval | None
     """Of `released`."""
     strongest: bool
-    """Right most often from the released features, on the rows used to choose."""
+    """Right most often from the released features, of all that were tried."""
     strongest_before: bool = False
     """The same from all features."""
 
@@ -91,26 +91,41 @@ class RiskTest:
     """The same with every column released."""
 
 
+SLOW_LEARNERS = "slow learners, who know"
+"""Those of the close look, as a page names them beside the attackers of the scorecard."""
+
+
 def attacker_rates(outcome: Outcome) -> tuple[AttackerRate, ...]:
-    """How often each attacker is right: by guessing, with everything, with the release."""
+    """How often each attacker is right: by guessing, with everything, with the release.
+
+    Those of the scorecard, and the slow learners of the close look where it was taken. Which is
+    the strongest is said by the rows that report, so that no line beside it shows a stronger one.
+    """
     chosen = outcome.decision.chosen.assessment
     findings = chosen.reporting
     guess = outcome.decision.scorecard.floor.assessment.reporting.attacked
-    found: list[AttackerRate] = []
+    tried: list[tuple[str, Figure, float, float]] = []
     for name, predictions in findings.attacked.items():
         right = accuracy(predictions.right, findings.people)
-        found.append(
-            AttackerRate(
-                name=name,
-                guessing=float(guess[name].right.mean()),
-                everything=float(findings.everything[name].right.mean()),
-                released=right.value,
-                interval=right.interval,
-                strongest=name == chosen.strongest,
-                strongest_before=name == outcome.evaluator.strongest,
-            )
+        everything = float(findings.everything[name].right.mean())
+        tried.append((name, right, everything, float(guess[name].right.mean())))
+    look = outcome.look and outcome.look.secret
+    if look is not None and look.accuracy_of_all is not None and tried:
+        name = f"{SLOW_LEARNERS} {outcome.table.target}"
+        tried.append((name, look.accuracy, look.accuracy_of_all, look.accuracy_of_none))
+    most = [max(tried, key=of, default=None) for of in (lambda t: t[1].value, lambda t: t[2])]
+    return tuple(
+        AttackerRate(
+            name=each[0],
+            guessing=each[3],
+            everything=each[2],
+            released=each[1].value,
+            interval=each[1].interval,
+            strongest=each is most[0],
+            strongest_before=each is most[1],
         )
-    return tuple(found)
+        for each in tried
+    )
 
 
 def of_hundred_facts(examined: Examination) -> tuple[AttackShare, ...]:

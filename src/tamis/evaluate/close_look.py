@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
@@ -146,6 +146,10 @@ class Guessed:
     share : Figure
         The same as a share of what all columns, or the release, give: kept, or told.
     accuracy, auc : Figure
+    accuracy_of_all : float, optional
+        The same from all columns; `None` where these were not asked of slow learners.
+    accuracy_of_none : float
+        The same from what is known without the release.
     surest : tuple of Surest
         Precision and recall about the rarest value, among the rows it is held most likely of.
     known : Figure
@@ -164,6 +168,8 @@ class Guessed:
     known: Figure
     largest: tuple[float, ...]
     group: Group | None
+    accuracy_of_none: float
+    accuracy_of_all: float | None = None
 
     __repr__ = by_fields
 
@@ -210,15 +216,18 @@ def close_look(yardstick: BitsScorer, release: Release, k: int) -> CloseLook:
         said = _said(*(seen if number else (bits, columns)), now, of_records=of_records)
         # Of further secrets all columns were read by the small boosting: else it would take twice
         # as long, and a share of less is no smaller.
+        truth = before.label[every.parts.report]
         whole = None if number > 1 else _from_everything(every, before)
         if whole is not None:
-            most = float(whole.mean())
+            most = float(gains(whole, known, truth).mean())
         else:
             most = _of_records(every, min(number, 1)) if of_records else every.scale(before)
-        guessed.append(_guessed(every, before, known, said, most, groups, k))
+        found = _guessed(every, before, known, said, most, groups, k)
+        if whole is not None:
+            found = replace(found, accuracy_of_all=float((whole.argmax(axis=1) == truth).mean()))
+        guessed.append(found)
         if number:
-            mine = [gains(said, known, before.label[every.parts.report])]
-            mine += [] if whole is None else [whole]
+            mine = [gains(each, known, truth) for each in (said, whole) if each is not None]
             read.append([(worth * each).astype(np.float32) for each in mine])
     told = [told_most([each[0] for each in read]), *read[0][1:]] if read else []
     return CloseLook(guessed[0], guessed[1] if read else None, tuple(guessed[2:]), tuple(told))
@@ -238,14 +247,13 @@ def _said(bits: SubsetBits, columns: Columns, asked: Question, of_records: bool 
 
 
 def _from_everything(every: SubsetBits, asked: Question) -> Floats | None:
-    """The gain of each row from all columns; `None` where they are some of wider records'.
+    """What all columns say of each row; `None` where they are some of wider records'.
 
     Slow learners would take longest with all that are compared.
     """
     if every.whole is not None:
         return None
-    said = _said(every, every.everything, asked)
-    return gains(said, _known(every, asked), asked.label[every.parts.report])
+    return _said(every, every.everything, asked)
 
 
 def _of_records(every: SubsetBits, number: int) -> float:
@@ -285,6 +293,7 @@ def _guessed(
         known_correctly(said, known, truth),
         tuple(float(gain) for gain in largest_gains(each, people)),
         None if groups is None else _largest_group(each, groups[rows], k, people),
+        float((known.argmax(axis=1) == truth).mean()),
     )
 
 

@@ -300,9 +300,9 @@ def points_of(cells: pl.Series) -> Floats:
     return cells.cast(pl.Float64).fill_null(np.nan).to_numpy()
 
 
-def whole_parts(cells: pl.Series) -> Iterator[Named]:
+def whole_parts(cells: pl.Series, name: str) -> Iterator[Named]:
     """What whole numbers are in a text, a date or a number, below 0 where there is none."""
-    name, parts = cells.name, {}
+    parts = {}
     if cells.dtype == pl.String:
         first, last = r"([0-9]{1,15})", r"([0-9]{1,15})[^0-9]*$"
         parts = {

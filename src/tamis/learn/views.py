@@ -208,6 +208,7 @@ class _ViewSearch:
     classes: int
     tested: int = 0
     _cells: dict[int, pl.Series] = field(default_factory=dict)
+    _counts: dict[int, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.coded = self.table.coded_rows
@@ -228,15 +229,21 @@ class _ViewSearch:
             self._cells[column] = cells if len(self.coded) == len(cells) else cells[self.coded]
         return self._cells[column]
 
+    def _distinct(self, column: int) -> int:
+        """How many values a column has, counted once."""
+        if column not in self._counts:
+            self._counts[column] = self.cells(column).n_unique()
+        return self._counts[column]
+
     def of_columns(self, columns: Sequence[int]) -> Iterator[list[_ViewToTest]]:
         """The views of each column that the table does not tell all values of."""
         for column in columns:
             cells = self.cells(column)
-            if cells.n_unique() < CODES:
+            if self._distinct(column) < CODES:
                 continue
             expected = self.expected((column,))
             yield [
-                _ViewToTest((column,), words.format(cells.name), values)
+                _ViewToTest((column,), words.format(self.frame.columns[column]), values)
                 for words, values in chain(views_of(cells), self._repeats(column))
                 if self.tells(values, expected, LEVEL)
             ]
@@ -347,12 +354,14 @@ class _ViewSearch:
     def _named(self, fresh: Collection[int]) -> Iterator[Paired]:
         """Whether a text has in it a number that another column is, such as the year of a date."""
         texts = [c for c in range(self.frame.width) if self.cells(c).dtype == pl.String]
-        texts = [c for c in texts if self.cells(c).str.contains("[0-9]").any()][:PAIRED]
+        texts = [c for c in texts if self._distinct(c) >= CODES][:PAIRED]
         others = [c for c in range(self.frame.width) if self._is_whole(c)][:PAIRED]
-        parts = {c: list(whole_parts(self.cells(c))) for c in (*texts, *others)} if texts else {}
-        for one, other in product(texts, others):
-            if one not in fresh and other not in fresh:
-                continue
+        pairs = [pair for pair in product(texts, others) if set(pair).intersection(fresh)]
+        parts = {
+            c: list(whole_parts(self.cells(c), self.frame.columns[c]))
+            for c in set(chain.from_iterable(pairs))
+        }
+        for one, other in pairs:
             for (left, first), (right, second) in product(parts[one], parts[other]):
                 values = np.where((first < 0) | (second < 0), -1, first == second)
                 yield (one, other), f"whether {left} is {right}", values
@@ -366,21 +375,21 @@ class _ViewSearch:
     ) -> Iterator[tuple[tuple[int, int], tuple[Floats, Floats]]]:
         """Pairs of columns that fit, as numbers, dates as days."""
         some = [c for c in range(self.frame.width) if fits(c)][:PAIRED]
-        points = {c: points_of(self.cells(c)) for c in some}
-        for one, other in combinations(some, 2):
-            if one in fresh or other in fresh:
-                yield (one, other), (points[one], points[other])
+        pairs = [pair for pair in combinations(some, 2) if set(pair).intersection(fresh)]
+        points = {c: points_of(self.cells(c)) for c in set(chain.from_iterable(pairs))}
+        for one, other in pairs:
+            yield (one, other), (points[one], points[other])
 
     def _is_whole(self, column: int) -> bool:
         cells = self.cells(column)
         whole = cells.dtype.is_integer() or cells.dtype == pl.Date
-        return whole and cells.n_unique() > 2
+        return whole and self._distinct(column) > 2
 
     def _is_fine(self, column: int) -> bool:
         """Whether a column has more numbers, or times, than are told apart."""
         cells = self.cells(column)
         kind = cells.dtype.is_numeric() or cells.dtype in (pl.Date, pl.Datetime)
-        return kind and cells.n_unique() >= CODES
+        return kind and self._distinct(column) >= CODES
 
     def _banded(self, values: Floats) -> Ints:
         """Numbers in bands of as many rows each."""

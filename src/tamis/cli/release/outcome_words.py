@@ -159,7 +159,7 @@ def words(outcome: Outcome, analysis: Analysis) -> list[str]:
         *_diverse(outcome),
         model_words(right[0], right[1], right[2], kept, judged(outcome.table)),
         # What nobody is shown to learn is not told: the lines must say one thing.
-        *_attack(outcome, told if analysis.bits is None or analysis.bits.found else 0.0),
+        *_attack(outcome, analysis, told if analysis.bits is None or analysis.bits.found else 0.0),
         *rule_lines(outcome),
         *_not_tried(outcome),
         *(
@@ -335,20 +335,20 @@ def _is_mostly_unique(found: ExposureFacts) -> bool:
     return unique is not None and unique > MANY_UNIQUE * found["total"]
 
 
-def _attack(outcome: Outcome, told: float | None) -> list[str]:
-    evaluator, chosen = outcome.evaluator, outcome.decision.chosen
-    guess, findings = outcome.decision.scorecard.floor.assessment, chosen.assessment.reporting
-    now = findings.attacked[chosen.assessment.strongest].right.mean()
-    everything = findings.everything[evaluator.strongest].right.mean()
-    floor = guess.reporting.attacked[guess.strongest].right.mean()
-    found = (
-        f"The strongest attacker ({chosen.assessment.strongest}) guesses {evaluator.sensitive} "
-        f"correctly for {percent(now)} (with everything {percent(everything)}, by guessing "
-        f"{percent(floor)})."
+def _attack(outcome: Outcome, analysis: Analysis, told: float | None) -> list[str]:
+    from tamis.publication.report_parts import strongest
+
+    found, target = strongest(analysis.attackers), outcome.table.target
+    if found is None or found.everything is None:
+        return []
+    secret = outcome.evaluator.sensitive
+    words = (
+        f"The strongest attacker ({found.name}) guesses {secret} correctly for "
+        f"{percent(found.released)} (with everything {percent(found.everything)}, by guessing "
+        f"{percent(found.guessing)})."
     )
-    target = outcome.table.target
-    beyond = None if evaluator.sensitive == target else told
-    return [found + attack_reason(now, floor, beyond, str(target))]
+    beyond = None if secret == target else told
+    return [words + attack_reason(found.released, found.guessing, beyond, str(target))]
 
 
 def attack_reason(right: float, guess: float, told: float | None, target: str) -> str:
