@@ -44,6 +44,7 @@ class Fake(Row):
             unit="people",
             n_unlisted=self.beyond,
             forms={},
+            label_counts={},
             suppressed_people=self.left_out,
             table=SimpleNamespace(target="income", features=(), frame={}),
         )

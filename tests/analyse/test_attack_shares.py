@@ -82,13 +82,13 @@ def test_dots_are_a_hundred_and_the_figure_counts_them():
 
 def test_the_holder_sees_it_and_the_recipient_does_not(published):
     assert 'id="of-hundred"' in (published / "private" / "report.html").read_text()
-    assert "of-hundred" not in (published / "report.html").read_text()
+    assert 'id="of-hundred"' not in (published / "report.html").read_text()
     assert "of_hundred" not in (published / "manifest.json").read_text()
     assert json.loads((published / "private" / "summary.json").read_text())["of_hundred"]
 
 
 def test_without_attacks_there_is_no_such_part():
-    assert "of-hundred" not in render({**example(), "of_hundred": []})
+    assert 'id="of-hundred"' not in render({**example(), "of_hundred": []})
     assert "names the true value" in render(example())
 
 

@@ -17,7 +17,8 @@ function sharesBar(what, alone, beyond) {
     svg("rect", { class: kind, height: "100%", width: withinBar(share), rx: 2 });
   const adds = beyond === null ? [] : [rect("beyond", beyond)];
   const bars = svg("svg", { "aria-hidden": "true" }, rect("rail", 1), rect("alone", alone), ...adds);
-  const figures = [FIGURES.share(alone, 0), ...adds.map(() => FIGURES.change(beyond, 0))];
+  const none = what === "tells" && alone <= 0;
+  const figures = [none ? "none found" : FIGURES.share(alone, 0), ...adds.map(() => FIGURES.change(beyond, 0))];
   const words = html("span", { class: "what" }, what);
   return html("span", { class: `gives ${what}` }, words, bars, ...figures.map(figure));
 }
