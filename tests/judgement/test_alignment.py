@@ -1,6 +1,7 @@
 """Tables from elsewhere, in the terms of their original."""
 
 from collections import Counter
+from datetime import date
 from typing import Any
 
 import polars as pl
@@ -89,6 +90,37 @@ def test_drawn_rows_of_local_groups_are_read_though_nobody_has_some():
     found = aligned(**made)
     assert found.columns == ("age", "zip", "ill")
     assert found.mask is None
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["2020", "2020", "2021"],
+        [2020, 2020, 2021],
+        ["2020-01", "2020-12", "2021-01"],
+        ["2020-Q1", "2020-Q4", "2021-Q1"],
+        ["2020s", "2020s", "2020s"],
+        ["2020-01-01 to 2020-12-31"] * 2 + ["2021"],
+    ],
+)
+def test_periods_stand_for_dates(labels):
+    days = [date(2020, 1, 3), date(2020, 12, 31), date(2021, 1, 1)]
+    people = pl.DataFrame({"seen": days, "ill": ["no", "yes", "no"]})
+    made = people.with_columns(seen=pl.Series(labels)).reverse()
+    found = align(Table(people), Foreign("x.csv", Table(made)))
+    assert found.notes == ()
+    assert found.mask.tolist() == [True] * 3
+    assert len(set(found.original.frame["seen"])) == len(set(labels))
+
+
+def test_texts_that_are_no_dates_are_said():
+    people = pl.DataFrame(
+        {"seen": [date(2020, 1, 3)] * 2, "flag": [True, False], "ill": ["n", "y"]}
+    )
+    made = people.with_columns(seen=pl.Series(["spring", "spring"]), flag=pl.Series(["on", "off"]))
+    found = align(Table(people), Foreign("x.csv", Table(made)))
+    assert found.columns == ("ill",)
+    assert any("'seen', 'flag'" in note for note in found.notes)
 
 
 def test_no_column_in_common_is_an_error_that_says_how():

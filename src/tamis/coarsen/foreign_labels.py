@@ -2,8 +2,9 @@
 
 ARX, sdcMicro, pandas and people write intervals, stars and sets in their own ways. Each label
 becomes a `LabelGroup`, by its text alone: ``[40, 50)``, ``(40,50]``, ``[40, 50[``, ``40-49``,
-``40 to 44``, ``<= 30``, ``90+``, ``75***``, ``{cook, judge}``, ``*``. What a way of writing leaves
-open (are both ends of ``40-50`` meant?) is decided by the values and all labels of the column.
+``40 to 44``, ``<= 30``, ``90+``, ``40s``, ``75***``, ``{cook, judge}``, ``*``; of dates, years,
+quarters and months. What a way of writing leaves open (are both ends of ``40-50`` meant?) is
+decided by the values and all labels of the column.
 """
 
 from __future__ import annotations
@@ -93,6 +94,8 @@ _MORE = re.compile(
 )
 _LESS = re.compile(rf"({_NUMBER})\s*(?:or|and) (?:less|under|younger|below|earlier)", re.IGNORECASE)
 _STARS = re.compile(r"([^*]+)(\*+)")
+_TENS = re.compile(r"([0-9]*0)s")
+_PERIOD = re.compile(r"([0-9]{4})(?:-([0-9]{2})|[- ]?Q([1-4])|(s))?")
 _SET = re.compile(r"\{(.*)\}", re.DOTALL)
 
 
@@ -140,6 +143,22 @@ def _beyond(found: re.Match[str]) -> LabelGroup:
     return LabelGroup("", low=end, with_low=sign in (">=", "≥"))
 
 
+def _period(label: str) -> LabelGroup | None:
+    """The year, quarter, month or decade that a label of dates names.
+
+    >>> [(g.low, g.high) for g in map(_period, ("2020", "2020-12", "2021-Q2", "2020s")) if g]
+    [('2020', '2021'), ('2020-12', '2020-13'), ('2021-04', '2021-07'), ('2020', '2030')]
+    """
+    if (found := _PERIOD.fullmatch(label.strip())) is None:
+        return None
+    year, month, quarter, decade = found.groups()
+    low, high = year, f"{int(year) + (10 if decade else 1):04d}"
+    if month or quarter:
+        first = int(month or 3 * int(quarter) - 2)
+        low, high = (f"{year}-{each:02d}" for each in (first, first + (1 if month else 3)))
+    return LabelGroup(label, low, high, True, False)  # compared as texts: a month 13 is an end
+
+
 def _listed(found: re.Match[str]) -> LabelGroup:
     return LabelGroup("", members=frozenset(part.strip() for part in found[1].split(",")))
 
@@ -150,6 +169,7 @@ _WAYS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], LabelGroup]], ...]
     (_SIGN, _beyond),
     (_MORE, lambda found: LabelGroup("", low=_end(found[1]))),
     (_LESS, lambda found: LabelGroup("", high=_end(found[1]))),
+    (_TENS, lambda found: LabelGroup("", _end(found[1]), float(found[1]) + 10, True, False)),
     (_STARS, lambda found: LabelGroup("", stem=found[1], length=len(found[0]))),
     (_SET, _listed),
 )
@@ -171,8 +191,14 @@ def group_labels(values: pl.Series, labels: Sequence[str]) -> dict[str, str] | N
     True
     """
     mine = [label for label in labels if label != ANYTHING] or list(labels)
-    groups = [read_label(label) or LabelGroup(label, members=frozenset([label])) for label in mine]
     cells = bare(values).drop_nulls()
+    days = cells.dtype in (pl.Date, pl.Datetime)
+    groups = [
+        (_period(label) if days else None)
+        or read_label(label)
+        or LabelGroup(label, members=frozenset([label]))
+        for label in mine
+    ]
     pairs = list(zip(cells.to_list(), plain_text(cells).to_list()))
     best: dict[str, str] | None = None
     for reading in _readings(groups):

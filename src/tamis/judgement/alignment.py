@@ -164,7 +164,7 @@ def align(
     notes = []
     if extra := [c for c in table.frame.columns if c not in shared]:
         notes.append(f"the original has no column {listed(extra)}: not judged")
-    released, stars = _without_stars(table, terms, shared)
+    released, stars = _without_stars(_years_as_texts(table, terms), terms, shared)
     local = in_local_groups(terms, released)
     forms: dict[str, Coarsening] = {}
     if local is not None and _each_is_somebody(released, local):
@@ -190,6 +190,16 @@ def align(
     roles = _roles_of(original.roles, set(frame.columns))
     kept = {c: form for c, form in forms.items() if c in frame.columns}
     return Aligned(foreign.name, Table(frame, roles), terms, kept, stars, tuple(notes))
+
+
+def _years_as_texts(table: Table, terms: Table) -> Table:
+    """Years that stand for dates, which are read as numbers, as the labels that they are."""
+    days = {c for c, kind in terms.frame.schema.items() if kind in (pl.Date, pl.Datetime)}
+    cells = [
+        c.cast(pl.String) if c.name in days and c.dtype.is_integer() else c
+        for c in table.frame.get_columns()
+    ]
+    return replace(table, frame=frame_of_columns(cells, table.rows))
 
 
 def _each_is_somebody(released: Table, local: Table) -> bool:
@@ -309,7 +319,10 @@ def _typed_as(mine: pl.Series, theirs: pl.Series) -> pl.Series | None:
     A column of texts that has none of the original's values in common is none of the same terms.
     """
     if mine.dtype != pl.String:
-        cells = bare(theirs).cast(_widest(mine, theirs), strict=False)
+        try:
+            cells = bare(theirs).cast(_widest(mine, theirs), strict=False)
+        except pl.exceptions.InvalidOperationError:  # texts are no dates, nor true or false
+            return None
         return cells.alias(mine.name) if cells.null_count() == theirs.null_count() else None
     cells = bare(theirs).cast(pl.String)
     own = set(bare(mine).drop_nulls().unique())
