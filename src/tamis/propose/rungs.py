@@ -156,7 +156,8 @@ class _Answers:
             if not counted(part):
                 self._refused[part] = word
                 return False
-        self._kept[columns] = makes
+            self._kept.pop(part[:-1], None)  # what this one says, and more
+            self._kept[part] = self._makes_of(part)
         return True
 
     def _learn_rungs(self) -> None:
