@@ -22,7 +22,6 @@ from tamis.learn.models import attackers, seeded
 from tamis.limits import Failure, lacking_in_population, lacking_with_earlier, too_told
 from tamis.outcome import MovedDates, Outcome
 from tamis.perturb import drawn_for, input_frame
-from tamis.perturb.shifted_dates import ShiftedDates, dated
 from tamis.propose import Proposals, methods, propose
 from tamis.propose.containment import ComparedRecords, screened
 from tamis.propose.problem import Problem
@@ -232,6 +231,8 @@ def _with_moved_dates(
     population: InPopulation | None,
 ) -> tuple[Table, MovedDates]:
     """The table with all dates of a person moved by one number of days, drawn from the secret."""
+    from tamis.perturb.shifted_dates import ShiftedDates, dated  # which loads scikit-learn
+
     each = {"--earlier": handed, "--population or --sampling": population}
     for option, given in each.items():
         if given:

@@ -247,6 +247,8 @@ class Ladder:
             return pl.repeat(NOTHING, values.len(), dtype=pl.String, eager=True).alias(values.name)
         cells = _cells(values)
         known = cells.unique()
+        if 2 * known.len() > cells.len():  # to find each cell's value costs more than its label
+            return self._climb(cells, level).alias(values.name)
         found = pl.DataFrame({"cell": known, "label": self._climb(known, level)})
         return _joined(cells, found).get_column("label").alias(values.name)
 
