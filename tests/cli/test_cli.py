@@ -68,6 +68,13 @@ def test_what_needs_no_learner_imports_none(tmp_path):
     assert found == ["learning: 0"] * 3
 
 
+def test_the_flow_is_there_without_what_only_some_releases_need():
+    slow = {"sklearn", "pandas", "scipy.stats", "joblib"}
+    code = f"import sys, tamis.flow\nprint(*sorted({slow!r} & set(sys.modules)))"
+    command = [sys.executable, "-c", code]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "\n"
+
+
 def test_every_command_has_help_and_every_option_of_it(run):
     listed = run("--help").out
     assert all(name in listed for name in COMMANDS)
