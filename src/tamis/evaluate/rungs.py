@@ -111,7 +111,7 @@ class RungBits(SubsetBits):
             ),
             rungs=rungs,
             tables=tuple(_before_last(t, new) for t, new in zip(self.tables, rounds)),
-            made=np.array([[one.implies(other) for other in rungs] for one in rungs]),
+            made=_implied(rungs),
             fitted=dict(self.fitted),
             means=dict(self.means),
             told=dict(self.told),
@@ -151,6 +151,23 @@ class RungBits(SubsetBits):
 
     def sources(self, columns: Sequence[int]) -> Sequence[int]:
         return [self.rungs[c].column for c in columns]
+
+
+def of_columns(rungs: Sequence[Rung]) -> dict[int, list[int]]:
+    """The numbers of the rungs of each column: only these say anything of each other."""
+    found: dict[int, list[int]] = {}
+    for number, rung in enumerate(rungs):
+        found.setdefault(rung.column, []).append(number)
+    return found
+
+
+def _implied(rungs: Sequence[Rung]) -> NDArray[np.bool_]:
+    """`[i, j]`: who has rung i can work out rung j."""
+    made = np.zeros((len(rungs), len(rungs)), dtype=np.bool_)
+    for numbers in of_columns(rungs).values():
+        for one in numbers:
+            made[one, numbers] = [rungs[one].implies(rungs[other]) for other in numbers]
+    return made
 
 
 def _coded(

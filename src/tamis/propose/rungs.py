@@ -12,7 +12,7 @@ import polars as pl
 from tamis.arrays import Floats
 from tamis.coarsen.learnt_forms import FinestCodes
 from tamis.coding import Coded, CodedFrame, DistinctRows, coded, collapsed, joined
-from tamis.evaluate.rungs import Rung
+from tamis.evaluate.rungs import Rung, of_columns
 from tamis.evaluate.subset_bits import Columns
 from tamis.people import People, PeopleLike
 from tamis.risk.attackers import Known
@@ -163,8 +163,9 @@ class _Answers:
     def _learn_rungs(self) -> None:
         """Where there are more rungs by now, more can be worked out from the sets before."""
         if len(self._makes) < len(self._rungs):
+            alike = of_columns(self._rungs)
             self._makes = [
-                sum(1 << i for i, other in enumerate(self._rungs) if _tells_all(rung, other))
+                sum(1 << i for i in alike[rung.column] if _tells_all(rung, self._rungs[i]))
                 for rung in self._rungs
             ]
             self._kept = {columns: self._makes_of(columns) for columns in self._kept}
@@ -174,9 +175,9 @@ class _Answers:
 
 
 def _tells_all(one: Rung, other: Rung) -> bool:
-    """Whether one rung of a column tells rows apart wherever the other does, of whatever chain."""
-    if one is other or one.column != other.column:
-        return one is other
+    """Whether one rung of a column tells rows apart wherever another of it does, of any chain."""
+    if one is other:
+        return True
     if one.form is None or other.form is None or one.form.finest != other.form.finest:
         return one.form is None and one.level is None
     return len(set(zip(one.form.group_of, other.form.group_of))) == one.form.groups
