@@ -2,7 +2,8 @@
 
 No peer does this job, so each run is compared with the time it may take. `python -m bench release`
 does the first part; `python -m bench.bench_release growth` adds the second, some ten minutes;
-`... rows` or `... columns` does one half of it.
+`... rows` or `... columns` does one half of it. `... different` releases and audits made tables of
+which every row differs.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.labelled_tables import DATA
-from bench.made_tables import grown
+from bench.made_tables import grown, mixed
 from bench.ratio import Ratio, show
 
 DEMO, ADULT, MILLION = 8.0, 10.0, 60.0
@@ -29,6 +30,7 @@ ROOM = 4.0
 """The most memory that a million rows may take, in GiB."""
 ROWS = (15_000, 60_000, 250_000, 1_000_000)
 COLUMNS = (8, 15, 30, 60)
+DIFFERENT = ((1_000_000, 15), (100_000, 100))
 
 
 @dataclass(frozen=True)
@@ -106,6 +108,20 @@ def growth(frames: Iterable[pl.DataFrame], folder: Path, cache: Path) -> None:
     print(f"aims at 1,000,000 x 15: {MILLION:g} CPU s, {ROOM:g} GiB")
 
 
+def different(folder: Path, cache: Path) -> None:
+    """CPU and memory where every row differs, long and wide."""
+    table = Table("rows", "columns", "command", "CPU s", "GiB", title="every row different")
+    for rows, columns in DIFFERENT:
+        path = folder / "different.csv"
+        mixed(rows, columns).write_csv(path)
+        asked = (str(path), "--target", "outcome", "--sensitive", "secret", "--row-is-person")
+        for args in (("audit", *asked), ("release", *asked, "--out", str(folder / f"{columns}"))):
+            cost = run(*args, cache=cache)
+            size = f"{rows:,}", str(columns)
+            table.add_row(*size, args[0], f"{cost.cpu:.1f}", f"{cost.memory:.1f}")
+    Console().print(table)
+
+
 def main(*parts: str) -> None:
     with TemporaryDirectory() as name:
         folder, frame = Path(name), adult()
@@ -116,6 +132,8 @@ def main(*parts: str) -> None:
             cost = release(frame[:30_000], folder, cache)
             found.append(Ratio("Adult, 30,000 x 15", f"{ADULT:g} s", cost.cpu, ADULT, 1))
         show("from a table to a verified release, CPU seconds", found)
+        if "different" in parts:
+            different(folder, cache)
         if frame is not None and {"rows", "growth"} & {*parts}:
             growth((grown(frame, rows) for rows in ROWS), folder, cache)
         if frame is not None and {"columns", "growth"} & {*parts}:

@@ -38,6 +38,36 @@ def grown(frame: pl.DataFrame, rows: int, seed: int = 0) -> pl.DataFrame:
     return pl.DataFrame([_moved(column, rng) for column in drawn])
 
 
+def mixed(rows: int, columns: int = 15, seed: int = 0) -> pl.DataFrame:
+    """Numbers with and without fractions and nominal values, about three hidden traits.
+
+    Of any size every row is different, so that nothing is saved by counting equal rows once. The
+    last two columns are `outcome`, of two values, and `secret`, of four.
+    """
+    rng = np.random.default_rng(seed)
+    traits = rng.standard_normal((rows, 3))
+    made = [
+        _of_trait(j, traits[:, j % 3] * (0.5 if j % 2 else 0.1) + rng.standard_normal(rows))
+        for j in range(columns - 2)
+    ]
+    likely = 1 / (1 + np.exp(-traits[:, 0] - traits[:, 1]))
+    level = traits[:, 2] + traits[:, 0] * 0.3 + rng.standard_normal(rows)
+    outcome = np.where(rng.random(rows) < likely, "yes", "no")
+    secret = np.array(["a", "b", "c", "d"])[np.digitize(level, [-1, 0.5, 2])]
+    return pl.DataFrame([*made, pl.Series("outcome", outcome), pl.Series("secret", secret)])
+
+
+def _of_trait(number: int, cells: np.ndarray) -> pl.Series:
+    """The column of this number: one of three is nominal, of 2, 5, 12 or 40 values."""
+    if number % 3 == 0:
+        return pl.Series(f"number {number}", np.round(cells * 100, 4))
+    if number % 3 == 1:
+        return pl.Series(f"whole {number}", (np.round(cells * 20) + 100).astype(np.int64))
+    values = (2, 5, 12, 40)[number // 3 % 4]
+    place = np.clip((cells + 3) / 6 * values, 0, values - 1).astype(np.int64)
+    return pl.Series(f"kind {number}", np.array([f"v{i:02}" for i in range(values)])[place])
+
+
 def _moved(column: pl.Series, rng: np.random.Generator) -> pl.Series:
     if not column.dtype.is_integer() or column.n_unique() <= 20:
         return column
