@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -322,8 +322,16 @@ def most_valuable(scorecard: Scorecard, meeting: Sequence[Row], caution: float) 
     Of those that are alike, of as few columns, fewest people are left out before fewest groups are
     merged.
     """
-    number = chosen(*_by_value(scorecard, meeting), caution=caution, merges=_merges(scorecard))
-    return scorecard.every[number]
+    (best,) = most_valuable_by(scorecard, meeting, [caution])
+    return best
+
+
+def most_valuable_by(
+    scorecard: Scorecard, meeting: Sequence[Row], cautions: Iterable[float]
+) -> list[Row]:
+    """The same under each of some cautions; what ties go by is counted once, on all rows."""
+    by, merges = _by_value(scorecard, meeting), _merges(scorecard)
+    return [scorecard.every[chosen(*by, caution=caution, merges=merges)] for caution in cautions]
 
 
 def _by_value(

@@ -14,7 +14,7 @@ from tamis.analyse.examination import Examination
 from tamis.analyse.records import in_hundredths
 from tamis.catalogue.measures import VALUE
 from tamis.catalogue.methods import shown_model
-from tamis.decide import Decision, most_valuable
+from tamis.decide import Decision, most_valuable_by
 from tamis.errors import plural
 from tamis.evaluate.figure import Figure
 from tamis.evaluate.readings import looked_up
@@ -294,7 +294,7 @@ def winners(outcome: Outcome, cautions: list[float]) -> tuple[Winner, ...]:
     card = decision.scorecard
     meeting = [row for row in card.rows if row.release.name not in decision.failures]
     number = {row: i for i, row in enumerate(card.rows)}
-    best = [(caution, number[most_valuable(card, meeting, caution)]) for caution in cautions]
+    best = [(c, number[row]) for c, row in zip(cautions, most_valuable_by(card, meeting, cautions))]
     runs = [next(run) for _, run in groupby(best, key=lambda pair: pair[1])]
     return tuple(Winner(caution=caution, candidate=candidate) for caution, candidate in runs)
 
