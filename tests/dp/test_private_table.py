@@ -15,12 +15,14 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from tamis import Roles, Table
+from tamis.binary.matrix import zero_one
 from tamis.binary.records import from_matrix
 from tamis.dp import histogram as histogram_module
+from tamis.dp import selector as selector_module
 from tamis.dp.budget import Budget
 from tamis.dp.domain import axes, cell_counts, drawn_rows
 from tamis.dp.histogram import DPHistogram, DPMarginals, DPPartition, shifted, split_grid
-from tamis.dp.selector import PrivateSelector, private_records
+from tamis.dp.selector import PrivateSelector, chosen_places, hamming_scores, private_records
 from tamis.errors import CannotMeet, InputError, MissingExtra, TamisWarning
 
 BOTH: list[Any] = [DPHistogram, DPMarginals, DPPartition]
@@ -411,3 +413,37 @@ def test_wrong_selections_are_refused() -> None:
         PrivateSelector(1, mechanism="coin").fit([[1, 0], [0, 1]], [0, 1])  # type: ignore[arg-type]
     with pytest.raises(InputError, match="at least 1"):
         PrivateSelector(0).fit([[1, 0], [0, 1]], [0, 1])
+
+
+def test_the_noise_of_a_choice_is_that_of_its_picks_and_its_sensitivity(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = []
+
+    def noiseless(scores: Any, sensitivity: float, epsilon: float) -> Any:
+        asked.append((sensitivity, epsilon))
+        return scores
+
+    monkeypatch.setattr(selector_module, "laplace", noiseless)
+    assert chosen_places(np.array([4, 9, 1, 7]), 11, 0.5, 2, "laplace") == [1, 3]
+    assert asked == [(2 * 2 * 11, 0.5)]  # each of two picks may move each of two scores by so much
+    # The pairs that one row takes part in: of two rows one, of five four.
+    for rows in (2, 5):
+        table = zero_one([[1, 0]] * rows)
+        assert hamming_scores(table, np.arange(rows) < 1)[1] == rows - 1
+
+
+def test_as_many_columns_as_there_are_may_be_chosen_and_as_many_counted_as_have_cells(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert PrivateSelector(2).fit([[1, 0], [0, 1]], [0, 1]).support_.all()
+    monkeypatch.setattr(selector_module, "MOST_TOGETHER", 2)
+    ones = np.random.default_rng(0).integers(0, 2, (40, 3))
+    records = from_matrix(ones, ["a", "b", "c"], ["no", "yes"] * 20)
+    for features, counts in ((2, "counts of all cells"), (3, "counts of each column by label")):
+        drawn = private_records(records, features, epsilon=9.0, labels=["no", "yes"])
+        assert drawn.recipe["spent"][-1]["what"] == counts
+        assert set(np.unique(drawn.frame.drop("label").to_numpy())) <= {0, 1}
+    private_records(records, 2, epsilon=9.0, labels=["no", "yes"], counts="histogram")
+    with pytest.raises(InputError, match="at most 2 features can be counted together"):
+        private_records(records, 3, epsilon=9.0, labels=["no", "yes"], counts="histogram")
