@@ -65,7 +65,12 @@ TESTS: dict[str, tuple[str, ...]] = {
     "risk/attackers.py": ("require/test_attacker.py", "require/test_known_rows.py"),
     "risk/limits.py": ("require/test_doors.py", "cli/test_gate.py"),
     "perturb/shifted_dates.py": ("perturb/test_shifted_dates.py",),
-    "dp/budget.py": ("dp/test_budget.py", "dp/test_private_table.py", "dp/test_privacy.py"),
+    "dp/budget.py": (
+        "dp/test_budget.py",
+        "dp/test_accounting.py",
+        "dp/test_private_table.py",
+        "dp/test_privacy.py",
+    ),
     "dp/domain.py": ("dp/test_domain.py", *DRAWN),
     "dp/histogram.py": DRAWN,
     "dp/private_table.py": DRAWN,

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
+from tamis.dp import budget as budget_module
 from tamis.dp.budget import ConcentratedLoss, PureLoss, delta_of, gaussian, opendp, rho_of
 
 
@@ -71,3 +74,18 @@ def test_a_choice_prefers_high_scores_by_the_exponential_mechanism(kind) -> None
 
 def test_gaussian_noise_keeps_the_form_of_counts() -> None:
     assert gaussian(np.zeros((2, 3), dtype=np.int64), 5.0).shape == (2, 3)
+
+
+def test_a_choice_asks_for_no_more_epsilon_than_its_rho_is_worth(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = []
+
+    def first(scores: Any, sensitivity: int, epsilon: float, picks: int) -> list[int]:
+        asked.append((scores.tolist(), sensitivity, epsilon, picks))
+        return [1, 0]
+
+    monkeypatch.setattr(budget_module, "exponential", first)
+    for kind, epsilon in ((PureLoss, 0.32), (ConcentratedLoss, 1.6)):  # rho is epsilon ** 2 / 8
+        assert kind(1.0, moved=1).choose(np.array([0.5, 1.0]), 1.5, 0.32) == 1
+        assert asked.pop() == ([128, 256], 386, pytest.approx(epsilon), 1)

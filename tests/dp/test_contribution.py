@@ -101,6 +101,9 @@ def test_a_person_moves_the_counts_by_no_more_than_is_covered(monkeypatch) -> No
 def test_what_cannot_be_covered_is_refused_by_the_roles() -> None:
     with pytest.raises(InputError, match="takes the number of rows as public"):
         DPHistogram(1.0, bounds=BOUNDS, neighbours="substitute", max_rows_per_person=2).fit(stays())
+    nobody = stays().with_roles(identifiers=(), person=None)
+    with pytest.raises(InputError, match="= 2 needs to know whose row each row is"):
+        DPHistogram(1.0, bounds=BOUNDS, max_rows_per_person=2).fit(nobody)
     with pytest.raises(InputError, match="counts for one row, this step for one person"):
         DPHistogram(1.0, bounds=BOUNDS).fit(stays(), budget=Budget(1.0))
 
