@@ -136,3 +136,16 @@ def test_differences_that_chance_makes_change_no_group():
     assert found == {(0, 0, 0, 0, 1, 1, 1, 1)}
     rounds = merged_groups(codes, 8, [], [4], ordered=True, roundness=[2, 2, 2, 1, 2, 2, 2])
     assert rounds[4][3] != rounds[4][4]  # the round cut stays
+
+
+def test_what_nothing_tells_apart_is_merged_by_all_rows_whichever_were_drawn():
+    """Where merges cost nothing the smallest groups go first: the draw must not say which."""
+    every = np.array([50, 46, 54, 48, 52, 44, 56, 42])
+    found, by_draw = set(), set()
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        codes = rng.choice(np.arange(1, 9, dtype=np.uint8), 250, p=every / every.sum())
+        asked = {"ordered": True, "roundness": [2] * 7}
+        found.add(merged_groups(codes, 8, [], [3], rows=every, **asked)[3])
+        by_draw.add(merged_groups(codes, 8, [], [3], **asked)[3])
+    assert len(found) == 1 < len(by_draw)

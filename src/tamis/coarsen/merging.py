@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from tamis.arrays import Floats
 from tamis.learn.coded_table import Codes
@@ -85,6 +85,7 @@ def merged_groups(
     ordered: bool,
     roundness: Sequence[int] = (),
     apart: bool = False,
+    rows: ArrayLike | None = None,
 ) -> dict[int, tuple[int, ...]]:
     """Merge the leaves of a column step by step, and give the groups at some numbers of them.
 
@@ -105,6 +106,10 @@ def merged_groups(
         it stays.
     apart : bool
         Whether the first leaf is merged with no other: what has no place in an order.
+    rows : array of int, optional
+        How many rows each leaf has, the fewest of which are merged first where nothing is lost. Of
+        all rows they are the same whichever rows the evidence is of, and so are the groups. By
+        default those of the evidence.
 
     Returns
     -------
@@ -119,7 +124,8 @@ def merged_groups(
     >>> merged_groups(codes, 4, [about], [2], ordered=False)
     {2: (0, 1, 0, 1)}
     """
-    state = _Merging(codes, leaves, evidence, ordered, roundness, apart)
+    counts = np.bincount(codes, minlength=leaves + 1)[1:] if rows is None else np.asarray(rows)
+    state = _Merging(codes, counts, evidence, ordered, roundness, apart)
     found = {}
     for groups in sorted({size for size in sizes if 1 + apart <= size < leaves}, reverse=True):
         while state.groups > groups:
@@ -134,18 +140,19 @@ class _Merging:
     def __init__(
         self,
         codes: Codes,
-        leaves: int,
+        rows: NDArray[np.integer[Any]],
         evidence: Sequence[Residuals],
         ordered: bool,
         roundness: Sequence[int] = (),
         apart: bool = False,
     ) -> None:
+        leaves = len(rows)
         self.group_of = np.arange(leaves)
         self.groups = leaves
         self.scales = [each.scale for each in evidence]
         self.chance = [by_chance(each.residual.shape[1]) for each in evidence]
         self.sums = [each.sums(codes, leaves) for each in evidence]
-        self.rows = np.bincount(codes, minlength=leaves + 1)[1:].astype(np.float64)
+        self.rows = rows.astype(np.float64)
         # Rows count as more across a round cut, by up to twice, so that it is merged later.
         self.weight = 1 + 1 / np.array([1, *roundness]) if roundness else np.ones(leaves)
         self.ordered, self.apart = ordered, apart

@@ -214,6 +214,7 @@ def learnt_rungs(
         if form is None or len(form) <= min(SIZES):
             continue
         others = tuple(c for c in given if bits.rungs[c].column != column)
+        everybody = np.bincount(form.codes(series), minlength=len(form) + 1)[1:]
         *trials, released = (
             merged_groups(
                 form.codes(series[ground.rows]),
@@ -223,6 +224,7 @@ def learnt_rungs(
                 ordered=form.ordered,
                 roundness=form.roundness,
                 apart=form.ranked and form.others,
+                rows=everybody,
             )
             for ground in grounds
         )
