@@ -22,6 +22,7 @@ from tamis.read.keys import (
     refuse_unstated_identifiers,
     unstated_identifiers,
     warn_of_fractions,
+    warn_of_unstated_identifiers,
 )
 from tamis.table import sort_by_content
 from tests.read.made_identifiers import of
@@ -241,6 +242,15 @@ def test_what_people_weigh_is_no_survey_weight(header):
 )
 def test_what_a_survey_weight_is(header, values, weight):
     assert is_survey_weight(pl.Series(header, values)) == weight
+
+
+def test_a_column_that_could_identify_people_is_told_of_once():
+    places = np.random.default_rng(3).uniform(-80, 80, 60).round(5)
+    table = Table(people(lat=places), Roles("ill", plain=("ssn",)))
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        warn_of_unstated_identifiers(table)
+    assert [str(w.message).count("'lat'") for w in told] == [1]
 
 
 def test_several_columns_are_named_as_such():

@@ -162,12 +162,15 @@ def warn_of_unstated_identifiers(table: Table) -> None:
         _warn(question)
     warn_of_sorted(table, told=found)
     warn_of_weights(table)
-    warn_of_fractions(table)
+    warn_of_fractions(table, told=found)
 
 
-def warn_of_fractions(table: Table) -> None:
-    """Warn about features of measured fractions and amounts that hardly repeat."""
-    known = likely_weights(table)
+def warn_of_fractions(table: Table, *, told: Collection[str] = ()) -> None:
+    """Warn about features of measured fractions and amounts that hardly repeat.
+
+    Of columns that were told of already, such as coordinates, nothing is said.
+    """
+    known = {*likely_weights(table), *told}
     if fractions := [c for c in _open(table) if c not in known and _hardly_repeats(table, c)]:
         _warn(
             f"{listed_as('column', fractions, 'has', 'have')} measured numbers that hardly repeat: "
