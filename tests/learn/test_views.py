@@ -276,6 +276,18 @@ def test_whole_numbers_are_odd_or_even_beside_flags():
     assert (every.of((0, 1, 2), (0, 1, 2)), every.of((0, 7, 8), (0, 1, 2))) == ([0], [])
 
 
+def test_a_whole_number_may_be_missing_where_nothing_is_tested():
+    """As below people as they are, whose cells an altered release leaves blank."""
+    one, other = np.arange(400) % 2, np.arange(400) // 2 % 7
+    frame = pl.DataFrame({"flag": one, "number": [*other[:390].tolist(), *[None] * 10]})
+    label = (one + other) % 2
+    none = np.zeros(400, dtype=np.int64)
+    table = CodedTable.of(frame).beside(CodedTable.of_label(none, np.arange(400)))
+    tested = np.arange(390)
+    views = find_views(frame, table, label, none, tested, beside=2, classes=2)
+    assert "the parity of flag and number" in [view.words for view in views.kept]
+
+
 def test_who_shares_a_value_is_known_by_how_often_it_occurs():
     draw = np.random.default_rng(6)
     shares = draw.random(2000) < 0.3

@@ -287,7 +287,9 @@ class _ViewSearch:
             elif len(used) > 1 and 0 in used:
                 found.append(_Flag(column, f"{name} missing", (codes == 0).astype(np.int64), True))
             elif self.cells(column).dtype.is_integer():
-                odd = self.cells(column).to_physical().cast(pl.Int64).to_numpy() % 2
+                # A tested row has one; others, such as released rows with blanks, may have none.
+                number = self.cells(column).to_physical().cast(pl.Int64).fill_null(0)
+                odd = number.to_numpy() % 2
                 whole.append(_Flag(column, name, odd))
         if len(found) > FLAGS:
             taught = np.eye(int(self.given.max()) + 1)[self.given[self.rows]]
