@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations, pairwise
 from math import log
+from typing import Any
 
 import numpy as np
 import pytest
@@ -145,7 +146,7 @@ def test_what_nothing_tells_apart_is_merged_by_all_rows_whichever_were_drawn():
     for seed in range(8):
         rng = np.random.default_rng(seed)
         codes = rng.choice(np.arange(1, 9, dtype=np.uint8), 250, p=every / every.sum())
-        asked = {"ordered": True, "roundness": [2] * 7}
+        asked: dict[str, Any] = {"ordered": True, "roundness": [2] * 7}
         found.add(merged_groups(codes, 8, [], [3], rows=every, **asked)[3])
         by_draw.add(merged_groups(codes, 8, [], [3], **asked)[3])
     assert len(found) == 1 < len(by_draw)

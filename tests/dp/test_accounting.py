@@ -79,7 +79,7 @@ def test_gaussian_noise_keeps_the_form_of_counts() -> None:
 def test_a_choice_asks_for_no_more_epsilon_than_its_rho_is_worth(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    asked = []
+    asked: list[tuple[Any, ...]] = []
 
     def first(scores: Any, sensitivity: int, epsilon: float, picks: int) -> list[int]:
         asked.append((scores.tolist(), sensitivity, epsilon, picks))

@@ -109,7 +109,7 @@ def attacker_rates(outcome: Outcome) -> tuple[AttackerRate, ...]:
         right = accuracy(predictions.right, findings.people)
         everything = float(findings.everything[name].right.mean())
         tried.append((name, right, everything, float(guess[name].right.mean())))
-    look = outcome.look and outcome.look.secret
+    look = None if outcome.look is None else outcome.look.secret
     if look is not None and look.accuracy_of_all is not None and tried:
         name = f"{SLOW_LEARNERS} {outcome.table.target}"
         tried.append((name, look.accuracy, look.accuracy_of_all, look.accuracy_of_none))
