@@ -215,7 +215,7 @@ def _cells(option: Option) -> tuple[str, ...]:
         f"{name} (formerly {former})" if former else name,
         option.help,
         option.allowed if option.kind in (*NUMBERS, "choice") else said,
-        option.otherwise or default,
+        option.otherwise or default or "nothing",
     )
 
 
