@@ -335,6 +335,8 @@ def close(site: Path) -> None:
         text = page.read_text(encoding="utf-8")
         # Anchors of single lines of code have no words, and a screen reader would read out each.
         text = re.sub(r'<a id="__codelineno[^>]*></a>', "", text)
+        # Nor is there anything to read behind the dash of what has a type and no description.
+        text = re.sub(r'\s\u2013\s*<div class="doc-md-description">\s*</div>', "", text)
         text = re.sub(rf'<script src="{SHIM}"[^>]*></script>', f"<script>{WORKER}</script>", text)
         if found := re.findall(
             r'<(?:script|link|img|iframe)[^>]*(?:src|href)="(https?:[^"]*)', text
