@@ -1,21 +1,23 @@
-"""0/1 columns that predict best while at least k rows have everything that any row has.
+"""Choose the 0/1 columns that predict best under anonymity by containment.
+
+In the chosen columns, at least k rows have every 1 that any given row has.
 
 ::
 
     selector         `ContainmentSelector`
-    greedy           the best column that still fits, again and again: what is asked, utilities
-    paths            how greedy goes, for each kind of utility
-    held_out         models that judge columns on held-out rows, and a contest of choices
+    greedy           forward selection: its parameters, and the utilities that are sums
+    paths            the greedy search for each kind of utility
+    held_out         models evaluated on held-out rows, and a contest between searches
     itemsets         the largest sets of columns that k rows have in common
-    improve          filling up a set; local search between greedy and exact
-    exact            the best of all sets, or a bound by a linear program
-    exact_equal      the same under k equal rows
+    improve          greedy completion of a set; local search between greedy and exact
+    exact            the optimal set, or an upper bound, by branch and cut
+    exact_equal      the optimal set under k-anonymity (k equal rows), by branch and bound
 
-    several          what columns tell of more than two classes
-    source           where columns are taken from; does this column still fit?
-    selection        what is asked, in people; what was chosen, also as pictures
+    several          utilities for more than two classes
+    source           reading columns in blocks; does this column still fit?
+    selection        stopping rule and result of a search, counts in people, pictures
 
-    kernels          rows grouped by their pattern, greedy choices
+    kernels          rows grouped by their pattern, greedy steps
     itemset_kernels  branch and bound for itemsets
 """
 
@@ -28,7 +30,7 @@ __all__ = ["ContainmentSelector"]
 
 
 def __getattr__(name: str) -> Any:
-    """The estimator on first use: the searches need no scikit-learn, which is slow to load."""
+    """Import the estimator on first use: the searches do not need scikit-learn, slow to load."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from tamis.select.containment import selector

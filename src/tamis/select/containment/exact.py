@@ -1,12 +1,12 @@
-"""The best of all feasible sets, or the best found in a given time with an upper bound.
+"""The optimal feasible set, or the best found in a given time with an upper bound: branch and cut.
 
-The bound is that of a linear program, tightened where it is too loose. Each column has a share from
-0 to 1 of being chosen. Cuts are true of every feasible set. A set of columns that some rows have,
-but fewer than k, is *light*: no feasible set contains it. A cut says of a group of columns that at
-most `most` of them can be chosen, since any `most + 1` of them contain a light set; it starts from
-a light set and grows by columns that keep this true. The kernels find light sets where a point
-needs them. For a utility that is not a sum over the columns, further cuts say that a set is worth
-no more than another set plus what each of its columns alone would add to that one.
+The bound comes from a linear program in which each column is chosen to a *share* between 0 and 1,
+tightened by cuts that every feasible set satisfies. A set of columns is *light* if some rows have
+all of them, but fewer than k do: no feasible set contains it. A *cut* says that at most `most`
+columns of a group can be chosen, since any `most + 1` of them contain a light set. It starts from a
+light set and grows by columns that keep this true. The kernels look for light sets whose cuts the
+current shares violate. For a utility that is not a sum over the columns, further cuts (*ceilings*)
+say that a set is worth at most the utility of a base set plus what each column would add to it.
 """
 
 from __future__ import annotations
@@ -32,22 +32,28 @@ from tamis.select.containment.selection import Selection
 Places = NDArray[np.int64]
 
 TOLERANCE = 1e-7
-"""The tolerance of linear programs, as a share of the bound."""
+"""Tolerance of the linear programs, as a fraction of the bound."""
 WARM_UP = 100
 """Rounds of local search before the first linear program."""
+# Cuts hold for the whole tree, so most are made at the root, where each serves every node.
 ROUNDS_AT_ROOT, ROUNDS = 200, 4
+"""The most rounds of solving and cutting at the root, and at any other node."""
 MANY_CUTS = 1500
-"""The number of cuts at which those that are not binding are dropped."""
+"""Number of cuts above which those that are not binding are dropped."""
 AT_ONCE = 200
 """The most light sets to look for at a time, but no more than there are columns."""
 LONGEST_ROUND = 60
+"""Room for the columns of a light set and for the group of a cut; longer ones are not found."""
 ROOM = 1.2
-"""The cut of a light set that lacks more than 1 is not violated, but one grown from it may be."""
+"""Light sets may lack this much to 1: above 1 their own cut is not violated, but one grown from
+it may be."""
 SLACK = 1e-6
+"""By how much shares must exceed a cut to violate it; less is rounding of the solver."""
 NARROW = 64
-"""The most columns for which all sets of all columns but one are evaluated."""
+"""The most columns for which every set of all columns but one is evaluated."""
+# These three cap the work of finding cuts: what is missed costs tightness, never correctness.
 NODES, COMBINATIONS, GROWTH = 50_000, 400, 10
-"""The most sets looked at for light ones, choices tried for a cut, and columns that it grows by."""
+"""The most sets examined for light ones, choices tried for a cut, and columns that it grows by."""
 
 
 def exact(
@@ -59,7 +65,7 @@ def exact(
     time_limit: float | None = None,
     labelled: Any = None,
 ) -> Selection:
-    """Choose the set with the largest utility among all that keep the anonymity at k.
+    """Find the set with the largest utility among all that keep the anonymity at k.
 
     Parameters
     ----------
@@ -78,9 +84,10 @@ def exact(
 
     Notes
     -----
-    Branch and cut. A set is feasible if and only if it contains no set of columns that some rows
-    have, but fewer than k (Zhang et al. 2017, Lemma 2); these give the cuts of `Relaxation`. The
-    shares of every linear program, filled up greedily, are tried as a set.
+    Branch and cut. A set is feasible if and only if it contains no light set, that is, no set of
+    columns that some rows have, but fewer than k (Zhang et al. 2017, Lemma 2); light sets give the
+    cuts of `Relaxation`. The shares of every linear program are rounded to a set by completing it
+    greedily, which may improve the best set so far.
 
     Examples
     --------
@@ -104,7 +111,7 @@ def exact(
 
 @dataclass(order=True)
 class _Node:
-    """Feasible sets with some columns and without others; the largest bound comes first."""
+    """Feasible sets with some columns fixed in or out; the largest bound comes first."""
 
     minus_bound: float
     number: int
@@ -124,7 +131,7 @@ class _BranchAndCut:
         return self.best.value / self.relaxation.filler.unit
 
     def run(self) -> float:
-        """Search until nothing better is left or the time is up; returns the bound reached."""
+        """Search until nothing better is left or the time is up; return the bound reached."""
         while self.open:
             bound = -self.open[0].minus_bound
             if not self._promises(bound):
@@ -138,10 +145,10 @@ class _BranchAndCut:
         return bound > self.utility + TOLERANCE * max(1.0, bound)
 
     def _look(self, node: _Node) -> None:
-        """Bound a node's sets; split it if some may be better than the best."""
+        """Bound the sets of a node; branch if some may be better than the best so far."""
         bound, shares = self._bounded(node)
-        # Cuts are dropped at times, so a program may be looser than that of the node's parent,
-        # whose bound holds for the node too.
+        # Cuts are dropped at times, so this program may be looser than that of the parent node,
+        # whose bound holds here too.
         bound = min(bound, -node.minus_bound)
         if shares is None or not self._promises(bound):
             return
@@ -149,11 +156,13 @@ class _BranchAndCut:
             self.relaxation.keep_tight(shares)
         open_part = np.minimum(shares, 1 - shares)
         if open_part.max() < TOLERANCE:
-            # A feasible set would have been tried and be the best now, its bound its utility.
-            # So this one is not feasible, or its ceiling was added last: solve once more.
+            # A feasible set would have been tried, and be the best so far, with its utility as the
+            # bound. So this one is infeasible, or its ceiling was only just added: solve again.
             self.relaxation.forbid(shares)
             self._push(bound, node.low, node.high)
             return
+        # Branch on the most undecided column, weighted by its utility: it should move the bounds
+        # of both children most.
         column = int(np.argmax(open_part * self.relaxation.worth))
         for side in (0.0, 1.0):
             low, high = node.low.copy(), node.high.copy()
@@ -161,7 +170,7 @@ class _BranchAndCut:
             self._push(bound, low, high)
 
     def _bounded(self, node: _Node) -> tuple[float, Floats | None]:
-        """Alternate solving and cutting, while it helps."""
+        """Alternate between solving and cutting while the bound falls."""
         bounds = list[float]()
         for _ in range(ROUNDS if self.made else ROUNDS_AT_ROOT):
             bound, shares = self.relaxation.solve(node.low, node.high)
@@ -169,6 +178,7 @@ class _BranchAndCut:
                 return bound, None
             self._try(shares)
             bounds.append(bound)
+            # Stop when five rounds together lowered the bound by less than a thousandth.
             stalls = len(bounds) > 6 and bounds[-6] - bound < 1e-3 * bound
             late = time.monotonic() > self.end
             if stalls or late or not self.relaxation.tighten(shares, bound):
@@ -176,7 +186,8 @@ class _BranchAndCut:
         return bound, shares
 
     def _try(self, shares: Floats) -> None:
-        """Fill up the columns with the largest shares; keep the set if it is the best."""
+        """Complete the columns with the largest shares greedily; keep the set if it is the best."""
+        # Small shares say little; greedy completion picks better among those columns.
         likely = np.argsort(-shares, kind="stable")
         likely = likely[shares[likely] > 0.2]
         filled = self.relaxation.filler.fill(self.relaxation.first[likely])
@@ -190,7 +201,7 @@ class _BranchAndCut:
 
 @register_jitable
 def support_of(rows: Any, columns: Any, size: int) -> Any:
-    """The rows that have the first `size` of some columns."""
+    """The number of rows that have all of the first `size` columns."""
     total = np.int64(0)
     for w in range(rows.shape[1]):
         word = ALL
@@ -208,14 +219,15 @@ def is_light(rows: Any, columns: Any, size: int, k: int) -> bool:
 
 @njit(cache=True)
 def light_sets(rows: Any, lack: Any, order: Any, k: int, room: float, found: Any) -> int:
-    """Write light sets whose columns together lack less than `room` to 1 to `found`; their number.
+    """Find light sets whose columns together lack less than `room`; return how many.
 
-    Depth-first over the columns, least lack first. Each row of `found` ends with -1.
+    `lack` is one minus the share of each column. The search is depth-first over the columns, least
+    lack first. The sets are written to the rows of `found`, each ended by -1.
     """
-    # At most all but one column of a light set can be chosen, so shares violate this if what its
-    # columns lack to 1 sums to less than 1. Lacks ascend in `order`: if one is too big, so are the
-    # rest. A set that no row has is not light and never will be, and a light set need not
-    # be extended: the cut of the smaller set is stronger.
+    # At most all but one column of a light set can be chosen, so shares violate its cut if the
+    # lacks of its columns sum to less than 1. Lacks ascend along `order`: if one is too large, so
+    # are the rest. A set that no row has is not light, nor is any larger one, and a light set is
+    # not extended: the cut of the smaller set is stronger.
     depth, words = found.shape[1] - 1, rows.shape[1]
     held = np.empty((depth + 1, words), dtype=np.uint64)
     for w in range(words):
@@ -251,9 +263,10 @@ def light_sets(rows: Any, lack: Any, order: Any, k: int, room: float, found: Any
 
 @njit(cache=True)
 def shrink(rows: Any, columns: Any, size: int, k: int) -> int:
-    """Remove columns from a light set while it stays light; what is left comes first.
+    """Remove columns while the set stays light; those left come first. Return their number.
 
-    More rows have fewer columns, so some row has what is left, as it had the whole.
+    Some row has the whole set, so it has every part: a part is light as soon as its support is
+    below k.
     """
     place = 0
     while place < size:
@@ -271,7 +284,10 @@ def shrink(rows: Any, columns: Any, size: int, k: int) -> int:
 
 @njit(cache=True)
 def grow_cut(rows: Any, group: Any, size: int, order: Any, k: int) -> int:
-    """Add columns to a light set so that as many of the group as before still contain one."""
+    """Extend a light set of `size` columns to a larger group of which `size - 1` can be chosen.
+
+    Returns the size of the group. A larger group under the same limit is a stronger cut.
+    """
     most = size - 1
     first = size
     for column in order:
@@ -288,10 +304,10 @@ def grow_cut(rows: Any, group: Any, size: int, order: Any, k: int) -> int:
 
 @register_jitable
 def bars(rows: Any, group: Any, size: int, most: int, column: int, k: int) -> bool:
-    """Whether any `most` of a group plus one more column contain a light set."""
-    # A choice with a column that forms a light pair with the new one is barred by that pair, so
-    # only choices among the others, the free ones, are tried: none where these are too few.
-    # Beyond a certain number of choices the answer is no: the cut may be weaker, but never wrong.
+    """Whether every choice of `most` columns of the group contains a light set with `column`."""
+    # A choice with a column that forms a light pair with the new one contains that pair, so only
+    # choices among the others, the free ones, are tried. If these are too few, there is none.
+    # After `COMBINATIONS` choices the answer is no: the cut may be weaker, but never wrong.
     pair = np.empty(2, dtype=np.int64)
     pair[0] = column
     free = np.empty(size, dtype=np.int64)
@@ -311,6 +327,7 @@ def bars(rows: Any, group: Any, size: int, most: int, column: int, k: int) -> bo
             members[a] = free[pick[a]]
         if not is_light(rows, members, most + 1, k):
             return False
+        # The next combination in lexicographic order, until the last one.
         a = most - 1
         while a >= 0 and pick[a] == frees - most + a:
             a -= 1
@@ -323,10 +340,10 @@ def bars(rows: Any, group: Any, size: int, most: int, column: int, k: int) -> bo
 
 
 class Relaxation:
-    """The bound over all feasible sets, or over those with some columns and without others.
+    """The linear program that bounds the utility of all feasible sets, or of those of a node.
 
-    Equal columns can always be chosen together; they share one variable. `first` gives the place
-    of one of them among the filler's candidates.
+    Equal columns can always be chosen together, so they share one variable; `first` has the
+    position of one of them among the candidates of the filler.
     """
 
     def __init__(self, filler: Filler) -> None:
@@ -340,8 +357,9 @@ class Relaxation:
             self._ceiling(np.ones(len(self.first)))
 
     def solve(self, low: Floats, high: Floats) -> tuple[float, Floats | None]:
-        """The bound within limits of the shares, and the shares; none if no set is left."""
+        """Bound and shares within the given limits; no shares if no set is left."""
         width = len(self.worth)
+        # With ceilings, the utility is one more variable, below all of them; it is at most 1.
         cost, limits = -self.worth, np.column_stack([low, high]).tolist()
         if self.ceilings:
             cost, limits = np.append(np.zeros(width), -1.0), [*limits, [0.0, 1.0]]
@@ -352,7 +370,7 @@ class Relaxation:
         return -float(found.fun), np.clip(found.x[:width], 0.0, 1.0)
 
     def _left(self, width: int) -> Any:
-        """The cuts as rows: first the groups, then the ceilings with the utility as last column."""
+        """Constraint matrix: first the cuts, then the ceilings, with the utility as last column."""
         sizes = [len(group) for group, _ in self.groups] + [width] * len(self.ceilings)
         starts = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
         empty, full = np.zeros(0, np.int64), np.arange(width)
@@ -362,14 +380,15 @@ class Relaxation:
         return sparse.csr_array((values, which, starts), shape=(len(sizes), width))
 
     def tighten(self, shares: Floats, bound: float) -> bool:
-        """Add cuts that the shares violate; returns whether there were any."""
+        """Add cuts that the shares violate; return whether there were any."""
         cuts = self._broken(shares)
         self.groups += cuts
         return self._ceiling(shares, bound) or bool(cuts)
 
     def forbid(self, shares: Floats) -> bool:
-        """Cut off shares of 0 and 1 that are not a feasible set; returns whether they are not."""
+        """Cut off shares of 0 and 1 that are not a feasible set; return whether they are not."""
         chosen = np.flatnonzero(shares > 0.5)
+        # An infeasible set contains a light pattern: what some row has of the chosen columns.
         held = np.unpackbits(self.rows[chosen].view(np.uint8), axis=1, bitorder="little")
         patterns = np.unique(held.T, axis=0).astype(bool)
         order = np.argsort(-self.worth, kind="stable")
@@ -380,7 +399,7 @@ class Relaxation:
         return bool(cuts)
 
     def keep_tight(self, shares: Floats) -> None:
-        """Drop cuts that these shares leave loose; they come back when needed."""
+        """Drop cuts that are not binding at these shares; they are found again when needed."""
         self.groups = [(g, most) for g, most in self.groups if shares[g].sum() > most - SLACK]
 
     def _broken(self, shares: Floats) -> list[tuple[Places, int]]:
@@ -396,7 +415,7 @@ class Relaxation:
         ]
 
     def _grown(self, light: Places, order: Places) -> tuple[tuple[int, ...], int]:
-        """A cut from a light set: the group, and how many of it can be chosen."""
+        """A cut grown from a light set: its group, and how many of its columns can be chosen."""
         group = np.empty(max(LONGEST_ROUND, len(light)), dtype=np.int64)
         group[: len(light)] = light
         least = shrink(self.rows, group, len(light), self.filler.k)
@@ -404,35 +423,42 @@ class Relaxation:
         return tuple(sorted(group[:size].tolist())), least - 1
 
     def _losses(self) -> Floats:
-        """The least that any set loses without a column: what all columns together lose."""
+        """For each column, a lower bound of what any set loses without it.
+
+        By submodularity a column adds least to the set of all others.
+        """
         if len(self.first) > NARROW:
-            return np.zeros(len(self.first))
+            return np.zeros(len(self.first))  # 0 is always a bound
         whole, _ = self.filler.gains(self.first)
         without = [self.filler.gains(np.delete(self.first, i))[0] for i in range(len(self.first))]
         return (whole - np.array(without)) / self.filler.unit
 
     def _ceiling(self, shares: Floats, bound: float = np.inf) -> bool:
-        """Bound a utility that is not a sum from the set of columns most likely to be chosen."""
+        """Add the ceiling over the set of columns most likely to be chosen, if it lowers the bound.
+
+        Only for a utility that is not a sum; return whether a ceiling was added.
+        """
         if self.filler.modular:
             return False
         # The utility is submodular: a column adds no more to a set than to a part of that set.
-        # So from a base T any set S is worth at most T, plus what each column of S outside T would
-        # add to T, less what each column of T outside S adds at least, which is what it adds to
-        # all the others (Nemhauser and Wolsey). Below, the losses are taken from the base for all
-        # of T, and a column of T that is chosen gives its own back.
+        # So, given a base T, any set S is worth at most T, plus what each column of S outside T
+        # would add to T, less what each column of T outside S adds at least, which is what it adds
+        # to all the others (Nemhauser and Wolsey). Below, the losses of all of T are subtracted
+        # from the base, and a column of T that is chosen gives its own back.
         value, adds = self.filler.gains(self.first[shares > 0.5])
-        each = adds[self.first] / self.filler.unit + np.where(shares > 0.5, self.losses, 0.0)
+        slopes = adds[self.first] / self.filler.unit + np.where(shares > 0.5, self.losses, 0.0)
         base = value / self.filler.unit - self.losses[shares > 0.5].sum()
-        if bound <= base + each @ shares + SLACK:
+        if bound <= base + slopes @ shares + SLACK:
             return False
-        self.ceilings.append((base, np.append(-each, 1.0)))
+        self.ceilings.append((base, np.append(-slopes, 1.0)))
         return True
 
 
 def _distinct_columns(filler: Filler) -> tuple[NDArray[np.uint64], Places, Floats]:
-    """The distinct columns as bits over the rows, the first position of each, and its worth.
+    """Distinct columns as bits over the rows, the first position of each, and its utility.
 
-    Of more than k equal rows, k are enough to decide what is light.
+    The utility is that of all columns equal to it. Of more than k equal rows only k are kept,
+    which is enough to tell what is light.
     """
     row = np.repeat(np.arange(len(filler.weight)), np.minimum(filler.weight, filler.k))
     words = -(-len(row) // 64)

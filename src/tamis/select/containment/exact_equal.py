@@ -1,8 +1,9 @@
-"""The best of all sets of columns under which every row has k equals, or a bound in a given time.
+"""The optimal set of columns under k-anonymity (k equal rows), or an upper bound in a given time.
 
-Branch and bound. Every column that a set takes splits groups of equal rows and never joins any, so
-what does not fit beside a set does not fit beside a larger one: few columns are left after a few
-steps, and a set is worth no more than itself and what each of these would add to it by itself.
+Branch and bound. A column splits groups of equal rows and never joins any, so a column that does
+not fit with a set does not fit with any larger one: few columns are left after a few steps. The
+utility of any extension of a set is at most that of the set plus what each column left would add
+to it alone.
 """
 
 from __future__ import annotations
@@ -26,18 +27,18 @@ from tamis.select.containment.several import unlike_pairs
 
 @dataclass(order=True)
 class _Set:
-    """Columns taken, and those that may still be added; the largest bound comes first."""
+    """A node: the columns taken, and those that may be added; the largest bound comes first."""
 
     minus_bound: int
     number: int
     taken: tuple[int, ...] = field(compare=False)
     value: int = field(compare=False)
     group: Ints = field(compare=False)
-    """The group of equal rows of each row."""
+    """For each row, the number of its group of equal rows."""
     columns: Ints = field(compare=False)
-    """Those that fit, best first."""
+    """Columns that fit with those taken, best first."""
     gains: Ints = field(compare=False)
-    """What each of them adds by itself."""
+    """What each of `columns` alone would add."""
 
 
 def exact_equal(
@@ -49,9 +50,9 @@ def exact_equal(
     time_limit: float | None = None,
     labelled: Any = None,
 ) -> Selection:
-    """Choose the set with the largest utility among all under which each row has k equals.
+    """Find the set with the largest utility among all under which each row equals k rows.
 
-    Parameters, result and bound are those of `tamis.select.containment.exact.exact`.
+    Parameters, result and bound are as in `tamis.select.containment.exact.exact`.
 
     Examples
     --------
@@ -85,7 +86,7 @@ class _EqualSearch:
     ) -> None:
         self.k, self.modular = k, modular
         labelled = np.ones(len(label), bool) if known is None else known
-        classes = [(label == each) & labelled for each in range(int(label.max()) + 1)]
+        classes = [(label == number) & labelled for number in range(int(label.max()) + 1)]
         self.weights = np.stack([np.ones(len(label)), *classes])
         self.unit = unlike_pairs(self.weights[1:].sum(axis=1).astype(np.int64))
         self.table = table.astype(np.int64)
@@ -101,7 +102,8 @@ class _EqualSearch:
                 break
             node = heapq.heappop(waiting)
             for place in range(len(node.columns)):
-                # The sets that have this column and none before it: each set is met once.
+                # The child has this column and none before it, so each set is met once, and its
+                # bound is the gains from here on: once that is too low, so is every later one.
                 if node.value + int(node.gains[place:].sum()) <= best.value:
                     break
                 child = self._with(node, place)
@@ -114,13 +116,16 @@ class _EqualSearch:
         column = int(node.columns[place])
         has = self.table.indices[self.table.indptr[column] : self.table.indptr[column + 1]]
         group = node.group.copy()
+        # Rows with the column move to numbers of their own, then numbers are made consecutive.
         group[has] += int(node.group.max()) + 1
         group = np.unique(group, return_inverse=True)[1].astype(np.int64)
         value = node.value + int(node.gains[place])
         return self._grown((*node.taken, column), value, group, node.columns[place + 1 :])
 
     def _grown(self, taken: tuple[int, ...], value: int, group: Ints, columns: Ints) -> _Set:
-        """A set with what may be added to it, and its bound."""
+        """A set with the columns that may be added to it, and its bound."""
+        # By group, and by group and column: `sizes` and `n` count all rows, `of` and `have` the
+        # labelled rows of each class.
         whole = _by_group(group, self.weights)
         held = [
             np.asarray((members @ self.table[:, columns]).todense(), dtype=np.int64)
@@ -130,17 +135,20 @@ class _EqualSearch:
         n, *have = held
         splits = (n > 0) & (n < sizes)
         fits = (~splits | ((n >= self.k) & (sizes - n >= self.k))).all(axis=0)
-        if self.modular:  # pairs that earlier columns tell apart count again
+        if self.modular:  # a sum counts pairs over the whole table, told apart already or not
             have, of = (
                 [p.sum(axis=0, keepdims=True) for p in have],
                 [m.sum(keepdims=True) for m in of],
             )
+        # Pairs told apart: rows with the column times rows without it, less pairs of one class.
         lack = [m - p for m, p in zip(of, have)]
         alike = np.sum([p * z for p, z in zip(have, lack)], axis=0)
         gains = (np.sum(have, axis=0) * np.sum(lack, axis=0) - alike).sum(axis=0)
         worth = np.flatnonzero(fits & (gains > 0))
         order = worth[np.argsort(-gains[worth], kind="stable")]
         self.made += 1
+        # A function of the set is at most all pairs; a sum over columns has no such limit, and
+        # 2**62 stands for none.
         most = min(value + int(gains[order].sum()), self.unit if not self.modular else 2**62)
         return _Set(-most, self.made, taken, value, group, columns[order], gains[order])
 
@@ -160,7 +168,7 @@ class _EqualSearch:
 
 
 def _by_group(group: Ints, weights: NDArray[np.float64]) -> list[Any]:
-    """Groups by rows, once for each kind of row that is counted."""
+    """Matrices of groups by rows, one for each of the `weights` (all rows, then each class)."""
     shape = int(group.max()) + 1, len(group)
     rows = np.arange(len(group))
     return [sparse.csr_array((w.astype(np.int64), (group, rows)), shape=shape) for w in weights]

@@ -1,9 +1,9 @@
-"""Greedy selection: the best feature that still fits, again and again.
+"""Greedy forward selection: add the best feature that still fits, again and again.
 
-The utilities that are sums over the features come from how many rows of each class have a feature;
-`several` has what they are for more than two classes. The ratio of information to the entropy of a
-column prefers what few rows have, and such columns seldom meet in a row, so that far more of them
-fit together.
+Utilities that are sums over the features are computed from how many rows of each class have a
+feature; `several` defines them for more than two classes. The gain ratio (information divided by
+the entropy of the column) prefers rare columns. Rare columns seldom occur in the same row, so far
+more of them fit together.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 
 
 def hamming(support: Ints, ones: Ints, rows: int, positives: int) -> Floats:
-    """The share of pairs of opposite classes in which the feature differs."""
+    """Fraction of the pairs of opposite classes in which the feature differs."""
     pairs = differing_pairs(support, ones, rows, positives)
     return pairs / (positives * (rows - positives))
 
 
 def difference(support: Ints, ones: Ints, rows: int, positives: int) -> Floats:
-    """How far apart the shares of ones in the two classes are."""
+    """Absolute difference between the shares of ones in the two classes."""
     apart = np.abs(ones * (rows - positives) - (support - ones) * positives)
     return apart / (positives * (rows - positives))
 
@@ -62,12 +62,12 @@ def mutual_information(support: Ints, ones: Ints, rows: int, positives: int) -> 
         present = cell > 0
         share = cell[present] / rows
         total[present] += share * np.log(cell[present] * rows / (feature[present] * label))
-    # Rounded, so that columns of equal worth tie instead of differing in the last bit.
+    # Rounded so that columns of equal information tie rather than differ in the last bit.
     return np.maximum(np.round(total, 12), 0.0)
 
 
 def gain_ratio(support: Ints, ones: Ints, rows: int, positives: int) -> Floats:
-    """Mutual information of feature and label for each nat of the feature itself.
+    """Mutual information of feature and label divided by the entropy of the feature.
 
     >>> gain_ratio(np.array([2, 1]), np.array([2, 1]), 4, 2).round(3).tolist()
     [1.0, 0.384]
@@ -76,9 +76,10 @@ def gain_ratio(support: Ints, ones: Ints, rows: int, positives: int) -> Floats:
 
 
 def ratio_to_entropy(information: Floats, support: Ints, rows: int) -> Floats:
-    """Information by the entropy of the feature; 0 of a feature that all rows have, or none."""
+    """Information divided by the entropy of the feature; 0 for a constant feature."""
     share = support / rows
     varies = (support > 0) & (support < rows)
+    # A constant feature has entropy 0 and information 0: dividing by 1 instead gives the 0.
     entropy = np.where(varies, -(xlogy(share, share) + xlog1py(1 - share, -share)), 1.0)
     return np.asarray(np.round(information / entropy, 12))
 
@@ -98,7 +99,7 @@ SetUtility = Callable[[Any, Any, Sequence[int]], float]
 
 @dataclass(frozen=True)
 class SearchTask:
-    """A checked table, its labels, and what ends or bars a choice."""
+    """A checked table with its labels, the stopping rule and the options of a search."""
 
     table: Binary
     positive: NDArray[np.bool_]
@@ -115,12 +116,12 @@ class SearchTask:
     """The class of each row, where there are more than two."""
 
     def at(self, k: int) -> SearchTask:
-        """The same with another k."""
+        """The same task for another k."""
         return replace(self, rule=self.rule._replace(k=int(k)))
 
     @property
     def source(self) -> ColumnSource:
-        """The table by column with its counts; read once, whatever k is."""
+        """The table by column, with its counts; read once and shared by all k."""
         from tamis.select.containment.source import ColumnSource
 
         if not self.sources:
@@ -129,7 +130,7 @@ class SearchTask:
 
     @cached_property
     def rows(self) -> int:
-        """Rows that have a label."""
+        """The number of rows that have a label."""
         return len(self.positive) if self.labelled is None else int(self.labelled.sum())
 
     @cached_property
@@ -144,11 +145,11 @@ class SearchTask:
 
     @property
     def label(self) -> NDArray[Any]:
-        """The class of each row: whether it is the true one of two, or its number."""
+        """Class of each row: a boolean for two classes, else its number."""
         return self.positive if self.several is None else self.several
 
     def may_fit(self, support: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Which columns to consider: those that cannot fit matter only if they end the search."""
+        """Columns to consider; one with fewer than k ones never fits, but may end the search."""
         if self.rule.stop and not self.drop_rare:
             return np.asarray(support > 0)
         return np.asarray(support >= self.rule.k)
@@ -162,30 +163,30 @@ PREDICTIVE = ("likelihood", "auc")
 def greedy(
     X: Any, y: Any, k: int, *, utility: str | SetUtility = "distcnt", **options: Any
 ) -> Selection:
-    """Choose features one by one by gain in utility while the anonymity stays at k or above.
+    """Add features one by one by gain in utility while the anonymity stays at k or above.
 
-    Ties go to the lowest column. A feature that gains nothing is never chosen, so constant
-    features are not.
+    Ties go to the lowest column. A feature without any gain, such as a constant one, is never
+    chosen.
 
     Parameters
     ----------
     X : 0/1 array, sparse array or frame
     y : labels of two classes or more
-        What each utility is with more than two, `tamis.select.containment.several` says.
+        `tamis.select.containment.several` defines the utilities for more than two.
     k : int
         The anonymity to keep.
     utility : str or callable
-        Of the set: the share of pairs of opposite classes distinguished (`distcnt`), the share of
-        rows in the majority class of their group (`cm`; ties by `distcnt`), or the sum over the
-        features of the Hamming distance (`hamdist`), of the difference between the classes' shares
-        of ones (`difference`), of the mutual information with the label (`information`), or of that
-        by the entropy of the feature (`ratio`). `likelihood` and `auc` fit a model on two thirds of
-        the rows and judge it on the rest. `best` lets `difference`, `hamdist`, `information`, `cm`,
-        `auc` and, where no limit forbids it, the largest itemsets of
-        `tamis.select.containment.itemsets.maximal` choose by the labels of two thirds of the rows,
-        three times, and takes the one whose linear model ranks the other rows best; its utility is
-        the AUC of the first time. A callable takes ``(X, y, features)`` and returns a number, where
-        larger is better; `X` is then CSC and `y` boolean, or the number of the class.
+        Functions of the set: the fraction of pairs of opposite classes told apart (`distcnt`), or
+        of rows in the majority class of their group (`cm`; ties by `distcnt`). Sums over the
+        features: the Hamming distance (`hamdist`), the difference between the classes' shares of
+        ones (`difference`), the mutual information with the label (`information`), or that divided
+        by the entropy of the feature (`ratio`). Models: `likelihood` and `auc` fit one on two
+        thirds of the rows and evaluate it on the rest. `best` is a contest: `difference`,
+        `hamdist`, `information`, `cm`, `auc` and, where no limit forbids it, the largest itemsets
+        of `tamis.select.containment.itemsets.maximal` each choose by the labels of two thirds of
+        the rows, over three draws, and the one whose linear model ranks the other rows best wins;
+        its utility is the AUC on the first draw. A callable takes ``(X, y, features)`` and returns
+        a number, larger is better; `X` is then CSC, and `y` boolean or the number of the class.
     **options
         Of `GreedySearch`.
 
@@ -214,11 +215,11 @@ class GreedySearch:
     on_violation : {"skip", "stop"}
         At a feature that does not fit: go on with the next, or stop there as the paper does.
     drop_rare : bool
-        Leave out features with fewer than k ones beforehand. They never fit; with
-        ``on_violation="stop"`` the search would stop at the first of them.
+        Leave out features with fewer than k ones beforehand. They never fit, and with
+        ``on_violation="stop"`` the first of them would end the search.
     extend : bool
-        If the search ends because nothing gains, go on with what still fits, in the order of
-        mutual information with the label.
+        If the search ends because nothing gains, go on with what still fits, by mutual
+        information with the label.
     max_features : int, optional
         The most features to choose.
     min_gain : float
@@ -228,10 +229,10 @@ class GreedySearch:
     random_state : int
         Draws the held-out rows of `likelihood` and `auc`.
     labelled : array of bool, optional
-        The rows whose labels may be used; the others count only for the anonymity. So a
-        choice can be evaluated fairly on rows that are released too.
+        The rows whose labels may be used; the others count only for the anonymity. The choice
+        can then be evaluated on rows that are released but whose labels it has not seen.
     groups : array of int, optional
-        The person of each row, if people have several: `likelihood`, `auc` and `best` then
+        The person of each row, if people have several rows: `likelihood`, `auc` and `best` then
         hold out all rows of a person or none.
 
     Examples
@@ -271,7 +272,7 @@ class GreedySearch:
         self._task = SearchTask(table, positive, known, rule, *choices, several=several)
 
     def of(self, k: int, utility: str | SetUtility) -> Selection:
-        """The choice for one k and utility."""
+        """Search with one k and utility."""
         from tamis.select.containment.paths import choose_columns
 
         check_k(k, len(self._task.positive))

@@ -1,7 +1,7 @@
-"""Models that grow by columns and are judged on held-out rows; a contest of choices on such rows.
+"""Models that grow by columns and are evaluated on held-out rows, and a contest between searches.
 
-A model is a score per row, whose logistic function is the probability of the true class. A column
-moves the scores of the rows that have it; the kernels touch only those.
+A model has a score for each row: the log odds of the true class. A column changes the scores of the
+rows that have it, and the kernels touch only those.
 """
 
 from __future__ import annotations
@@ -25,15 +25,16 @@ from tamis.select.containment.selection import Selection, Step, StopRule
 from tamis.select.containment.source import Projection
 
 RIDGE = 1.0
+"""Weight of the quadratic penalty; scikit-learn's logistic regression has the same by default."""
 
 
 @dataclass
 class HeldOutModel:
-    """An additive model that grows by columns; its worth is measured on held-out rows.
+    """An additive model that grows by columns and is evaluated on held-out rows.
 
-    `linear` is logistic regression with a small ridge: a candidate's weight is fitted with the
-    others held still, and all are fitted again once it is chosen. `bayes` is naive Bayes: a
-    column's weights come from its counts alone.
+    `linear` is logistic regression with a small ridge penalty: the weight of a candidate is fitted
+    with the others fixed, and all weights are fitted again once it is chosen. `bayes` is naive
+    Bayes: the weights of a column come from its counts alone.
     """
 
     table: sparse.csc_array
@@ -55,21 +56,23 @@ class HeldOutModel:
         rows, positives = int(self.train.sum()), int(self.label[self.train].sum())
         support, ones = class_counts(part, self.label[self.train])
         self.information = mutual_information(support, ones, rows, positives)
+        # Laplace's rule keeps the shares off 0 and 1, whose logarithms would be infinite.
         in_true = (ones + 1) / (positives + 2)
         in_false = (support - ones + 1) / (rows - positives + 2)
         self._absent = np.log((1 - in_true) / (1 - in_false))
         self._present = np.log(in_true / in_false)
 
     def worth(self, score: NDArray[np.float64] | None = None) -> float:
-        """AUC, or the mean log-likelihood beyond that of the class shares."""
+        """AUC, or the mean log-likelihood above that of guessing by the class shares."""
         score, label = (self.score if score is None else score)[self.held], self.label[self.held]
         if self.measure == "auc":
             from scipy.stats import rankdata
 
             ranks = rankdata(score)
             positives = int(label.sum())
-            if not 0 < positives < len(label):  # a class that nobody held out has
+            if not 0 < positives < len(label):  # only one class among the held-out rows
                 return 0.5
+            # The Mann-Whitney statistic: pairs in which the row of the true class ranks higher.
             above = ranks[label].sum() - positives * (positives + 1) / 2
             return float(above / (positives * (len(label) - positives)))
         share = self.label[self.train].mean()
@@ -78,6 +81,7 @@ class HeldOutModel:
 
     def gain(self, column: int, now: float) -> float:
         """What the column would add to the worth."""
+        # The likelihood is a sum over rows, and the rows without the column keep their terms.
         if self.model == "linear" and self.measure == "likelihood":
             rows, best = self._rows(column), self._best(column)
             saved = loss_saved(rows, self.score, self.label, self.held, best)
@@ -85,18 +89,18 @@ class HeldOutModel:
         return self.worth(self._with(column)) - now
 
     def first_gains(self, columns: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Gains of single columns, or information with the label if those are too expensive."""
+        """Gains of single columns, or their information on the label if those cost too much."""
         if self.model == "linear" and self.measure == "likelihood":
-            some = self._columns._replace(
+            asked = self._columns._replace(
                 begin=self._columns.begin[columns], end=self._columns.end[columns]
             )
             parts = (self.score, self.label, self.train, self.held)
-            saved: NDArray[np.float64] = savings(some, *parts, RIDGE)
+            saved: NDArray[np.float64] = savings(asked, *parts, RIDGE)
             return np.asarray(saved / self.held.sum())
         return self.information[columns]
 
     def add(self, column: int, refit: bool = True) -> None:
-        """Add the column to the model, and fit the weights of the others once more."""
+        """Add the column to the model; with `refit`, fit all weights once more."""
         self.score = self._with(column)
         self.chosen.append(column)
         if self.model == "linear":
@@ -131,7 +135,7 @@ class HeldOutModel:
 
 
 class OneAgainstRest:
-    """A `HeldOutModel` of each class against the rest; what they are worth is the mean."""
+    """One `HeldOutModel` for each class against the rest; their worth is the mean."""
 
     def __init__(self, table: sparse.csc_array, label: NDArray[np.intp], *rest: Any) -> None:
         self.table = table
@@ -142,7 +146,7 @@ class OneAgainstRest:
         return float(np.mean([model.worth() for model in self._models]))
 
     def gain(self, column: int, now: float) -> float:
-        """What the column would add; `now` is the mean, and each is asked for its own."""
+        """What the column would add on average; each model starts from its own worth, not `now`."""
         return float(np.mean([m.gain(column, m.worth()) for m in self._models]))
 
     def first_gains(self, columns: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -156,7 +160,7 @@ class OneAgainstRest:
 def held_out_model(
     table: sparse.csc_array, label: NDArray[Any], *rest: Any
 ) -> HeldOutModel | OneAgainstRest:
-    """The model of two classes, or one of each of several; `rest` as in `HeldOutModel`."""
+    """One model for two classes, else one for each class; `rest` as in `HeldOutModel`."""
     return (HeldOutModel if label.dtype == np.bool_ else OneAgainstRest)(table, label, *rest)
 
 
@@ -167,18 +171,19 @@ def split_rows(
     seed: int,
     groups: NDArray[np.int64] | None = None,
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which known rows train and which are held out, `share` of each class, drawn with `seed`.
+    """Split the known rows into training and held-out rows: `share` of each class is held out.
 
     Unlike `tamis.learn.holdout.held_rows`, which may hold out no row of a rare class, this always
-    holds out one: a model is compared on both classes. With `groups`, the person of each row,
-    people are drawn by the class of most of their rows.
+    holds out at least one, since models are compared on all classes. With `groups`, the person of
+    each row, people are drawn instead, each in the class of most of their rows. `seed` seeds the
+    draw.
     """
     if groups is not None:
         return _split_people(label, known, share, seed, groups)
     rng = np.random.default_rng(seed)
     held = np.zeros(len(label), dtype=bool)
-    for each in np.unique(label)[::-1]:  # of two, the true class first
-        members = np.flatnonzero(known & (label == each))
+    for value in np.unique(label)[::-1]:  # draws are in a fixed order: of two, the true class first
+        members = np.flatnonzero(known & (label == value))
         size = min(max(1, round(share * len(members))), len(members) - 1)
         if size < 1:
             raise InputError(
@@ -208,6 +213,8 @@ def _split_people(
 
 
 _PATIENCE = 30
+"""Candidates in a row that may bring nothing better before a step ends: time against the risk of
+missing one whose gain has grown."""
 
 
 def by_prediction(
@@ -217,10 +224,10 @@ def by_prediction(
     *,
     extend: bool,
 ) -> Selection:
-    """Greedy on held-out worth, with a lazy list: old gains say what to try first.
+    """Greedy search by the worth on held-out rows, trying candidates with large last gains first.
 
-    Gains may grow here, so the list is a guide and not exact: at each step candidates are
-    weighed in the order of their last gains until `_PATIENCE` of them in a row were no better.
+    Gains may grow here, so old ones are a guide and not a bound: at each step candidates are
+    evaluated in the order of their last gains until `_PATIENCE` of them in a row were no better.
     """
     projection = Projection(model.table, rule.k, privacy=rule.privacy)
     last = dict(zip(candidates.tolist(), model.first_gains(candidates).tolist()))
@@ -252,7 +259,7 @@ def _take(
     value: float,
     steps: list[Step],
 ) -> float:
-    """Add an offered column to the model and record the step; returns the new worth."""
+    """Add a chosen column to the model and record the step; return the new worth."""
     model.add(column)
     worth = model.worth()
     steps.append(Step(column, worth - value, worth, projection.anonymity))
@@ -282,7 +289,8 @@ def _best_candidate(
 
 @register_jitable
 def loss(score: float, label: bool) -> float:
-    """The negative log-likelihood of a label under a score."""
+    """Negative log-likelihood of a label under a score."""
+    # The exponent is never positive, so it cannot overflow.
     margin = score if label else -score
     return float(np.log1p(np.exp(-margin)) if margin > 0 else np.log1p(np.exp(margin)) - margin)
 
@@ -291,7 +299,7 @@ def loss(score: float, label: bool) -> float:
 def best_weight(
     rows: Any, score: Any, label: Any, train: Any, ridge: float, weight: float
 ) -> float:
-    """The weight of a column by Newton's method on training rows, starting from `weight`."""
+    """How far to move the weight of a column from `weight`, by Newton's method on training rows."""
     moved = 0.0
     for _ in range(8):
         slope, bend = -ridge * (weight + moved), ridge
@@ -300,6 +308,7 @@ def best_weight(
                 chance = 1 / (1 + np.exp(-score[r] - moved))
                 slope += label[r] - chance
                 bend += chance * (1 - chance)
+        # Far from the optimum the curvature is nearly 0, and an unlimited step would overshoot.
         step = min(max(slope / bend, -2.0), 2.0)
         moved += step
         if abs(step) < 1e-3:
@@ -309,7 +318,7 @@ def best_weight(
 
 @njit(cache=True)
 def loss_saved(rows: Any, score: Any, label: Any, held: Any, moved: float) -> float:
-    """How much the loss of the held-out rows falls when these rows' scores move."""
+    """How much the loss of the held-out rows falls when the scores of these rows move."""
     saved = 0.0
     for r in rows:
         if held[r]:
@@ -319,7 +328,7 @@ def loss_saved(rows: Any, score: Any, label: Any, held: Any, moved: float) -> fl
 
 @njit(cache=True)
 def savings(columns: Any, score: Any, label: Any, train: Any, held: Any, ridge: float) -> Any:
-    """For each column, the held-out loss that it would save at its best weight."""
+    """For each column, the held-out loss saved at its best weight."""
     saved = np.zeros(columns.begin.size)
     for i in range(columns.begin.size):
         rows = columns.rows[columns.begin[i] : columns.end[i]]
@@ -332,8 +341,9 @@ def savings(columns: Any, score: Any, label: Any, train: Any, held: Any, ridge: 
 def sweep(
     columns: Any, chosen: Any, weight: Any, score: Any, label: Any, train: Any, ridge: float
 ) -> None:
-    """Refit the intercept and each chosen weight once, in place."""
+    """Refit the intercept and each chosen weight once, in place: one pass of coordinate descent."""
     everyone = np.arange(score.size)
+    # The intercept is not penalised; the tiny ridge only keeps the curvature off 0.
     moved = best_weight(everyone, score, label, train, 1e-9, 0.0)
     for r in everyone:
         score[r] += moved
@@ -346,40 +356,41 @@ def sweep(
 
 
 HELD_OUT = 1 / 3
-"""The share of rows held out to evaluate a model."""
+"""Fraction of the rows held out to evaluate a model."""
 Truths = NDArray[np.bool_]
 Chooser = Callable[[Truths], Selection]
-"""Chooses by the labels of some rows, those that are true."""
+"""Chooses columns by the labels of the rows where its argument is true."""
 ITERATIONS = 1000
 DRAWS = 3
-"""How often rows are held out: one draw leaves contenders that are alike to chance."""
+"""Number of hold-out draws: with one, chance decides between similar contenders."""
 
 
 @dataclass(frozen=True)
 class Contest:
-    """Contenders that choose by the labels of one part of the rows and are tested on the rest.
+    """Searches that choose by the labels of training rows and are compared on held-out rows.
 
-    Each chooses by the training labels alone, so that the contest is fair, and a linear model
+    Each contender sees the training labels alone, so that the contest is fair; then a linear model
     fitted to convergence on the same rows ranks the held-out ones. The winner, by mean AUC over
-    the draws, then chooses again by all known labels.
+    the draws, chooses again by all known labels.
     """
 
     table: Binary
     label: NDArray[Any]
-    """Whether each row is of the true class, or its class among several."""
+    """Class of each row: a boolean for two classes, else its number."""
     known: Truths
     """Which rows have a label that may be used."""
     contenders: dict[str, Chooser]
     share: float
-    """Of the known rows, held out."""
+    """Fraction of the known rows that is held out."""
     seed: int = 0
-    """Draws them, and with the next numbers the further draws."""
+    """Seed of the first draw; each further draw takes the next number."""
     groups: NDArray[np.int64] | None = None
     """The person of each row: all rows of a person are held out, or none."""
 
     def winner(self) -> Selection:
-        """What the winner chooses; its utility and gains are the AUC of the first draw."""
+        """The selection of the winner; its utility and gains are in AUC on the first draw."""
         results = self.results()
+        # Of contenders with the same AUC the first one wins.
         best = max(results, key=results.__getitem__)
         return self._in_auc(self.contenders[best](self.known))
 
@@ -392,7 +403,7 @@ class Contest:
 
     @cached_property
     def draws(self) -> list[tuple[Truths, Truths]]:
-        """Training and held-out rows, several times."""
+        """Training and held-out rows of each draw."""
         rest = (self.label, self.known, self.share)
         return [split_rows(*rest, self.seed + i, self.groups) for i in range(DRAWS)]
 
@@ -416,18 +427,24 @@ class Contest:
         truth = self.label[held]
         if truth.dtype == np.bool_:
             return float(roc_auc_score(truth, score))
-        if score.ndim == 1:  # only two of the classes were there to learn from
+        if score.ndim == 1:  # the training rows are of only two of the classes
             score = np.column_stack([-score, score])
+        # One against the rest; a class that no held-out row has, or all have, has no AUC.
         there = [c for c in np.unique(truth) if (truth != c).any()]
-        each = [
+        areas = [
             roc_auc_score(truth == c, score[:, place])
             for place, c in enumerate(model.classes_)
             if c in there
         ]
-        return float(np.mean(each)) if each else 0.5
+        return float(np.mean(areas)) if areas else 0.5
 
     def _in_auc(self, found: Selection) -> Selection:
-        """The same path, expressed in held-out AUC; the last is that of a model fitted anew."""
+        """The same path with its utilities in held-out AUC.
+
+        The last one comes from a model fitted to convergence.
+        """
+        # Refitting all weights at every step would take time quadratic in the number of features;
+        # refitting whenever their number has grown by a tenth keeps it linear.
         draw = self.draws[0]
         model = held_out_model(self.columns, self.label, *draw, "auc", "linear")
         steps, value, last, due = [], model.worth(), self._auc(found, *draw), 1

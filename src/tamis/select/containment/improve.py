@@ -1,7 +1,7 @@
-"""Sets filled up until nothing more fits, and a local search between greedy and exact.
+"""Greedy completion of a set of columns, and a local search between greedy and exact.
 
-`Filler` is how every search but greedy ends; `improve` drops some features of a set, adds one and
-fills up again.
+`Filler` completes a set until nothing more fits, as every search but greedy does at the end.
+`improve` drops some features of a set, adds one and completes it again.
 """
 
 from __future__ import annotations
@@ -38,22 +38,22 @@ Places = NDArray[np.int64]
 
 
 class Filled(NamedTuple):
-    """A feasible set, by positions among the candidates, and the pairs it distinguishes."""
+    """A feasible set, by positions among the candidates, and the pairs that it tells apart."""
 
     places: Places
     value: int
     anonymity: int
 
     def in_order(self) -> Filled:
-        """The same set with the best candidates first, however it was found."""
+        """The same set with the best candidates first, in whatever order they were found."""
         return self._replace(places=np.sort(self.places))
 
 
 class Filler:
-    """Fills sets of the useful columns of a table; columns are numbered among these.
+    """Completes sets of candidate columns greedily.
 
-    The candidates are the columns that are feasible alone and have some utility, best first, the
-    lowest column first among equals.
+    The candidates are the columns that are feasible alone and have some utility, best first; the
+    lowest column comes first among equals. Sets are given by positions among the candidates.
 
     The utility is `hamdist` or `distcnt`, the rest as in
     `tamis.select.containment.greedy.GreedySearch`.
@@ -96,11 +96,11 @@ class Filler:
 
     @property
     def weight(self) -> NDArray[np.int64]:
-        """How many rows of the table each row of `columns` stands for."""
+        """The number of rows of the table behind each (distinct) row of `columns`."""
         return self._source.weight
 
     def places(self, features: Any) -> Places:
-        """The positions of columns of the table; those that are not candidates are left out."""
+        """Positions of some columns of the table; those that are not candidates are left out."""
         place = {int(c): i for i, c in enumerate(self.candidates)}
         return np.array([place[f] for f in features if f in place], dtype=np.int64)
 
@@ -108,6 +108,7 @@ class Filler:
         """Offer some candidates in turn, then all others, greedily."""
         first = np.asarray(first, dtype=np.int64)
         rest = np.setdiff1d(np.arange(len(self.candidates)), first)
+        # Each gain of a sum is its column's own: the candidates are already in greedy order.
         if self.modular:
             return self.offered(np.concatenate([first, rest]))
         g, taken = self._offered(first)
@@ -122,22 +123,22 @@ class Filler:
         return Filled(taken, self._parted(g), int(g.state[kernels.ANONYMITY]))
 
     def offered(self, turn: Places) -> Filled:
-        """The set formed by some candidates, offered in turn; those that do not fit are out."""
+        """Offer some candidates in turn and keep those that fit."""
         g, taken = self._offered(turn)
         value = int(self.pairs[taken].sum()) if self.modular else self._parted(g)
         return Filled(taken, value, int(g.state[kernels.ANONYMITY]))
 
     def gains(self, places: Places) -> tuple[int, NDArray[np.int64]]:
-        """The pairs a set distinguishes, feasible or not, and what each candidate would add."""
+        """Pairs that a set tells apart, feasible or not, and what each candidate would add."""
         if self.modular:
             added = self.pairs.copy()
             added[places] = 0
             return int(self.pairs[places].sum()), added
-        g, _ = self._offered(places, k=1)
+        g, _ = self._offered(places, k=1)  # at k = 1 every set is feasible
         return self._parted(g), kernels.pair_gains(self.columns, g)
 
     def selection(self, filled: Filled, bound: float | None = None) -> Selection:
-        """The set with its path, as a search returns it."""
+        """The set as a search returns it, with utility and anonymity after each feature."""
         turn, steps, before = filled.places, list[Step](), 0.0
         g, path = self._start(len(turn))
         for size in range(1, len(turn) + 1):
@@ -153,7 +154,7 @@ class Filler:
         return Selection(features, filled.anonymity, before, bound, tuple(steps))
 
     def _offered(self, turn: Places, k: int | None = None) -> tuple[Any, Places]:
-        """The patterns after offering candidates in turn, and the candidates that fitted."""
+        """Offer candidates in turn; the patterns afterwards, and the candidates that fitted."""
         g, path = self._start(len(turn))
         rule = StopRule(self.k if k is None else k, False, False, len(turn), 0.0)
         columns, place, status = self._part(turn), 0, kernels.WIDEN
@@ -170,17 +171,18 @@ class Filler:
         return whole._replace(begin=whole.begin[places], end=whole.end[places])
 
     def _parted(self, g: Any) -> int:
-        """The pairs of opposite classes that lie in different patterns."""
+        """Pairs of opposite classes that lie in different patterns: all, less those in one."""
         counts = g.counts[:, : int(g.state[kernels.PATTERNS])]
         ones = counts[0] >> kernels.HALF
         others = (counts[0] & kernels.LOW) - ones - counts[1:].sum(axis=0)
         return self.unit - int((others * ones).sum())
 
 
+# More change in a round reaches farther sets, but fewer of them are better than the last.
 SHARE_DROPPED = 0.3
-"""The largest share of the set to drop."""
+"""The largest fraction of the set that a round drops."""
 NOISE = 0.3
-"""Noise in the order in which the rest is offered, as the standard deviation of the logarithm."""
+"""Noise in the order in which the rest is offered: the standard deviation of its logarithm."""
 PATIENCE = 50
 """Rounds without a better set after which the search returns to the best."""
 
@@ -198,9 +200,10 @@ def improve(
 ) -> Selection:
     """Improve the greedy choice by local search; never worse than greedy.
 
-    In each round a feature not in the set, drawn by its worth, goes first and the set follows, some
-    features dropped: what no longer fits beside the new one drops out by itself. Then the set is
-    filled up. The search goes on from the new set unless it is worse.
+    Each round draws a feature outside the set, with probability proportional to its utility, and
+    offers it first; then the features of the set, some of them dropped at random. What no longer
+    fits beside the new feature drops out by itself. The set is then completed greedily, and the
+    search continues from the new set unless it is worse.
 
     Parameters
     ----------
@@ -212,7 +215,7 @@ def improve(
     time_limit : float, optional
         Seconds after which to stop early.
     random_state : int
-        Draws what is dropped and what goes first.
+        Draws the features that are dropped and the one that is offered first.
 
     Examples
     --------
@@ -228,7 +231,7 @@ def improve(
 
 
 def deadline(time_limit: float | None) -> float:
-    """When the monotonic clock has run so many seconds more; without a limit never."""
+    """The reading of the monotonic clock at which a time limit ends; infinite without a limit."""
     if time_limit is None:
         return np.inf
     if not time_limit >= 0:
@@ -237,7 +240,7 @@ def deadline(time_limit: float | None) -> float:
 
 
 def improved(filler: Filler, iterations: int, end: float, random_state: int = 0) -> Filled:
-    """The best set after some rounds, or when the monotonic clock reaches `end`."""
+    """The best set after `iterations` rounds, or when the monotonic clock reaches `end`."""
     draw = np.random.default_rng(random_state)
     best = here = filler.fill()
     since = 0
@@ -246,6 +249,7 @@ def improved(filler: Filler, iterations: int, end: float, random_state: int = 0)
             break
         there = _neighbour(filler, here, draw)
         since += 1
+        # An equal set is accepted as well, which lets the search cross plateaus.
         if there.value >= here.value:
             here = there
         if here.value > best.value:
@@ -259,9 +263,12 @@ def _neighbour(filler: Filler, here: Filled, draw: np.random.Generator) -> Fille
     everything = np.arange(len(filler.candidates))
     others = np.setdiff1d(everything, here.places)
     new = draw.choice(others, 1, p=filler.pairs[others] / filler.pairs[others].sum())
+    # A share drawn anew in each round mixes small steps with large ones.
     dropped = draw.random(len(here.places)) < SHARE_DROPPED * draw.random()
     kept = np.sort(here.places[~dropped])
     first: Places = np.concatenate([new, kept])
+    # A sum would always be completed in the same order, so that order is drawn too. The gains of
+    # a set function depend on what was dropped, and vary without noise.
     if filler.modular:
         rest = np.setdiff1d(everything, first)
         noisy = filler.pairs[rest] * np.exp(NOISE * draw.standard_normal(len(rest)))

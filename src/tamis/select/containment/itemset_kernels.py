@@ -1,17 +1,19 @@
 """Kernels: branch and bound over the core of a table, for `tamis.select.containment.itemsets`.
 
-Two searches explore one item of the core after the other. A node is a set of items that are
-in, the items that may still join (open), those that may not (out, since the sets they belong to are
-found elsewhere), and the rows that contain all items in and enough open ones.
+Two searches explore the itemsets around one item of the core (the *base*, the rarest item of the
+set) after the other. A node of either has the items that are *in* the set, those that may still
+join (*open*), those that may not (*out*, since the sets with them are found elsewhere), and the
+rows that contain all items that are in and enough open ones.
 
-*By rows*, each row is a set of items: for few rows and large sets. The next item to branch on is
-one that the fullest row lacks, so that after a few branches k rows contain all open items and the
-node is done. *By columns*, each item is a set of rows: for many rows and small sets. The next item
-is the one that fewest of the rows hold: it soon leads to an end, and without it the others are
-bounded better.
+*By rows*, each row is a set of items: for few rows and large sets. It branches on an item that the
+fullest row lacks, so that after a few branches k rows contain all open items and the node is done.
+*By columns*, each item is a set of rows: for many rows and small sets. It branches on the item that
+fewest of the rows contain: with it the node soon ends, and without it the bound on the others is
+tighter.
 
-Both searches shrink the core and fill the pool with the same kernels, so this is one file, and
-a long one: Numba's cache of a kernel sees no change in another file.
+Sets are arrays of 64-bit words. Both searches shrink the core and fill the pool with the same
+kernels, so this is one file, and a long one: Numba's cache of a kernel does not notice changes in
+another file.
 """
 
 from __future__ import annotations
@@ -36,14 +38,14 @@ def overlap(one: Any, other: Any) -> Any:
 
 @register_jitable
 def held_by(sets: Any, chosen: Any, n: Any, least: Any, planes: Any, out: Any) -> Any:
-    """Write the members that at least `least` of some sets contain, as a set, to `out`.
+    """Write to `out` the members that at least `least` of some sets contain.
 
-    The first `n` of `chosen` are the sets to count. Sixty-four counters go through each step at
-    once, one bit of all of them in a plane; they start so that they overflow at `least`.
+    The sets are the first `n` of `chosen`. Members are counted 64 at a time: plane i holds bit i of
+    the counters of all members, so one addition with carry advances a whole word of counters.
     """
     # A counter of `depth` bits that starts at 2**depth - least carries out of its top bit at the
-    # member's `least`-th set. From then on the member is in `out` and is not counted any more, so
-    # that its counter cannot wrap around.
+    # member's `least`-th set. From then on the member is in `out` and is no longer counted, so
+    # its counter cannot wrap around.
     depth = 0
     while 1 << depth < least:
         depth += 1
@@ -64,7 +66,7 @@ def held_by(sets: Any, chosen: Any, n: Any, least: Any, planes: Any, out: Any) -
 
 @register_jitable
 def held_by_all(sets: Any, chosen: Any, n: Any, out: Any) -> Any:
-    """Write the members that all of some sets contain to `out`."""
+    """Write to `out` the members that all of the first `n` chosen sets contain."""
     for w in range(len(out)):
         out[w] = ALL
     for a in range(n):
@@ -85,10 +87,12 @@ def peel(
     local: Any,
     support: Any,
 ) -> Any:
-    """The rows that contain `need` of the items after a base that k of these rows contain.
+    """Remove rows with too few frequent items and items in too few rows, until nothing changes.
 
-    These items are written to `local`, and how many rows have each to `support`. Returns the rows,
-    which come first in the array, and the number of the items; `counts` is zero before and after.
+    Of the items after `base`, those that k of the rows contain remain, and the rows that contain
+    `need` of these. The items are written to `local`, the number of rows with each to `support`.
+    Returns the rows, moved to the front of the array, and the number of items; `counts` is all
+    zero before and after.
     """
     if len(rows) < k:
         return rows[:0], 0
@@ -104,6 +108,7 @@ def peel(
             else:
                 tally(starts, items, row, base, counts, -1)
     width = 0
+    # Clearing a count when its item is first met lists each item once and leaves all counts zero.
     for row in rows[:n]:
         for a in range(starts[row + 1] - 1, starts[row] - 1, -1):
             if items[a] <= base:
@@ -118,7 +123,7 @@ def peel(
 
 @register_jitable
 def tally(starts: Any, items: Any, row: Any, base: Any, counts: Any, change: Any) -> Any:
-    """Count the items of a row after the base."""
+    """Add `change` to the counts of a row's items after the base."""
     for a in range(starts[row + 1] - 1, starts[row] - 1, -1):
         if items[a] <= base:
             break
@@ -129,7 +134,7 @@ def tally(starts: Any, items: Any, row: Any, base: Any, counts: Any, change: Any
 def holds_enough(
     starts: Any, items: Any, row: Any, base: Any, counts: Any, k: Any, need: Any
 ) -> Any:
-    """Whether a row contains `need` items after the base whose count is k."""
+    """Whether a row contains `need` items after the base that have a count of at least k."""
     has = 0
     for a in range(starts[row + 1] - 1, starts[row] - 1, -1):
         if has >= need or items[a] <= base:
@@ -140,9 +145,9 @@ def holds_enough(
 
 @njit(cache=True)
 def core_parts(starts: Any, items: Any, rows: Any, column: Any, starts_of: Any, place: Any) -> Any:
-    """The parts of a `Core` of some rows and columns that it starts with; `place` is zero."""
+    """The row ends, items by row and rows by item of a `Core`; `place` is zero at the start."""
     for a in range(len(column)):
-        place[column[a]] = a + 1
+        place[column[a]] = a + 1  # 0 stays the mark of columns outside the core
     ends_of = starts_of[:-1].copy()
     rows_of = np.empty(starts_of[-1], dtype=np.int32)
     ends = np.zeros(len(rows) + 1, dtype=np.int64)
@@ -154,6 +159,7 @@ def core_parts(starts: Any, items: Any, rows: Any, column: Any, starts_of: Any, 
                 rows_of[ends_of[item]] = a
                 ends_of[item] += 1
                 ends[a + 1] += 1
+    # Filled item by item, so that the items of each row ascend in their new numbers.
     by_row = np.empty(len(rows_of), dtype=np.int32)
     at = ends[:-1].copy()
     for item in range(len(column)):
@@ -165,11 +171,12 @@ def core_parts(starts: Any, items: Any, rows: Any, column: Any, starts_of: Any, 
 
 @register_jitable
 def rows_around(core: Any, base: Any, size: Any) -> Any:
-    """The rows that contain the base and at least `size - 1` less rare items."""
+    """The rows that contain the base and at least `size - 1` items after it."""
     rows = np.empty(core.starts_of[base + 1] - core.starts_of[base], dtype=np.int32)
     n = 0
     for row in core.rows_of[core.starts_of[base] : core.starts_of[base + 1]]:
-        # Items ascend: a row has `size` of them from the base on if the one in this place is one.
+        # Items ascend, so the row has `size` items from the base on if and only if the one in the
+        # `size`-th place from the end is not before the base.
         last = core.starts[row + 1] - size
         if last >= core.starts[row] and core.items[last] >= base:
             rows[n] = row
@@ -181,13 +188,13 @@ def rows_around(core: Any, base: Any, size: Any) -> Any:
 def peel_around(
     core: Any, base: Any, rows: Any, k: Any, size: Any, counts: Any, local: Any, support: Any
 ) -> Any:
-    """Reduce rows with the base to what itemsets of a given size with it as rarest item need."""
+    """Reduce rows with the base to what itemsets of a given size around it can lie in."""
     return peel(core.starts, core.items, rows, base, k, size - 1, counts, local, support)
 
 
 @register_jitable
 def with_room(numbers: Any, size: Any) -> Any:
-    """The same numbers in an array of at least a given size."""
+    """The same numbers in an array of at least a given size, grown twofold."""
     if size <= len(numbers):
         return numbers
     larger = np.empty(2 * size, dtype=np.int32)
@@ -226,11 +233,12 @@ def lowest_outside(pool: Any, columns: Any, others: Any, size: Any) -> Any:
 
 @register_jitable
 def better(pool: Any, columns: Any, size: Any, total: Any, i: Any) -> Any:
-    """Above 0 if a set comes before the pool's itemset `i`, 0 if it is the same, else below 0."""
+    """Positive if a set ranks before the pool's itemset `i`, 0 if it is the same, else negative."""
     if size != pool.sizes[i]:
         return size - pool.sizes[i]
     if total != pool.totals[i]:
         return total - pool.totals[i]
+    # Of two sets of one size, the first in lexicographic order has the lowest column not shared.
     mine = lowest_outside(pool, columns, pool.columns[i], size)
     return lowest_outside(pool, pool.columns[i], columns, size) - mine
 
@@ -245,7 +253,7 @@ def welcome(pool: Any, columns: Any, size: Any) -> Any:
 
 @register_jitable
 def offer_itemset(pool: Any, columns: Any, size: Any) -> Any:
-    """Take a maximal itemset into the pool, unless it is there or no better than the worst."""
+    """Add a maximal itemset to the pool, unless it is there or no better than the worst."""
     total = total_value(pool, columns, size)
     for i in range(pool.state[0]):
         if better(pool, columns, size, total, i) == 0:
@@ -260,6 +268,7 @@ def offer_itemset(pool: Any, columns: Any, size: Any) -> Any:
     pool.totals[place] = total
     for a in range(size):
         pool.columns[place, a] = columns[a]
+    # The pool is small (20 itemsets by default), so its worst itemset is simply looked for again.
     pool.state[1] = 0
     for i in range(1, pool.state[0]):
         worst = pool.state[1]
@@ -267,6 +276,7 @@ def offer_itemset(pool: Any, columns: Any, size: Any) -> Any:
             pool.state[1] = i
 
 
+# The parts of a node of the search by rows, each a set of items.
 INSIDE, OPEN, OUT = 0, 1, 2
 
 
@@ -282,7 +292,8 @@ def search_by_rows(core: Any, k: Any, pool: Any) -> Any:
         rows, later = peel_around(core, base, rows, k, size, counts, local, support)
         if len(rows) < k:
             continue
-        # Each set is looked for around its rarest item, so items before the base are out.
+        # Each set is searched around its rarest item, so items before the base are out. They are
+        # kept to recognise sets that are not maximal: those that could take in one of them.
         width = earlier_items(core, base, rows, k, counts, local, later)
         sets = cut_rows(core, rows, local[:width], counts)
         column = np.empty(width + 1, dtype=np.int64)
@@ -335,11 +346,12 @@ def cut_rows(core: Any, rows: Any, local: Any, place: Any) -> Any:
 
 @register_jitable
 def grow_rows(sets: Any, column: Any, later: Any, k: Any, pool: Any) -> Any:
-    """Depth-first: add an item, look below, remove it, and go on without it.
+    """Depth-first search: add an item, search below, remove it, and go on without it.
 
-    The last of `column` is in from the start and has no place in the sets. The rows of all
-    levels lie one after the other in `rows`, those of a level from `ends[level]`.
+    The last of `column` is the base, which is in from the start and has no bit in the sets. The
+    rows of all levels lie one after the other in `rows`, those of a level from `ends[level]`.
     """
+    # No recursion: arrays with an entry for each level are the stack.
     n, words = sets.shape
     width = len(column) - 1
     node = np.zeros((width + 1, 3, words), dtype=np.uint64)
@@ -358,6 +370,7 @@ def grow_rows(sets: Any, column: Any, later: Any, k: Any, pool: Any) -> Any:
         here = rows[ends[level] : ends[level + 1]]
         kept, pivot = settle_rows(sets, node[level], here, k, planes, column, found, pool)
         if kept == 0:
+            # Back at the parent, all sets with its chosen item have been searched: go on without.
             level -= 1
             if level >= 0:
                 move_item(node[level], choice[level], OUT)
@@ -375,7 +388,7 @@ def grow_rows(sets: Any, column: Any, later: Any, k: Any, pool: Any) -> Any:
 
 @register_jitable
 def move_item(node: Any, item: Any, part: Any) -> Any:
-    """Move an open item to another part of a node."""
+    """Move an open item to `part` of a node."""
     bit = ONE << np.uint64(item & 63)
     node[OPEN, item >> 6] &= ~bit
     node[part, item >> 6] |= bit
@@ -383,7 +396,7 @@ def move_item(node: Any, item: Any, part: Any) -> Any:
 
 @register_jitable
 def first_outside(candidates: Any, row: Any) -> Any:
-    """The first candidate that the row does not contain."""
+    """The first candidate that the row does not contain, or -1."""
     for w in range(len(row)):
         word = candidates[w] & ~row[w]
         if word:
@@ -393,7 +406,7 @@ def first_outside(candidates: Any, row: Any) -> Any:
 
 @register_jitable
 def descend(sets: Any, rows: Any, start: Any, end: Any, item: Any) -> Any:
-    """Write the rows of a level that contain the item after that level's rows; their end."""
+    """Copy the rows of a level that contain the item behind that level's rows; return their end."""
     kept = end
     for a in range(start, end):
         if sets[rows[a], item >> 6] >> np.uint64(item & 63) & ONE:
@@ -406,22 +419,23 @@ def descend(sets: Any, rows: Any, start: Any, end: Any, item: Any) -> Any:
 def settle_rows(
     sets: Any, node: Any, rows: Any, k: Any, planes: Any, column: Any, found: Any, pool: Any
 ) -> Any:
-    """Remove from a node whatever cannot matter, until nothing changes.
+    """Remove from a node of the search by rows whatever cannot matter, until nothing changes.
 
-    Returns the number of rows left (0 if there is nothing more to find below) and the row with
-    the most open items, but not all.
+    Returns the number of rows left (0 if there is nothing more to find below) and the row with the
+    most open items among those that lack one.
 
-    A set below has at most all that is in or open, so too few of these, or too few of them in a
-    row, can give none that the pool wants. If k rows contain all open items, the whole is frequent
-    and nothing below is larger. If all rows contain an item that is out, every set below could take
-    that item in, so none is maximal. If all contain an open one, it is in: leaving it out gives
-    nothing maximal. Items that fewer than k rows contain cannot join.
+    Every set below a node lies within the items that are in or open. So if these are too few, or a
+    row has too few of them, no set there is large enough for the pool. If k rows contain all open
+    items, the whole is frequent and nothing below is larger. If all rows contain an item that is
+    out, every set below could take it in, so none is maximal. If all rows contain an open item, it
+    goes in, since no set without it is maximal. Items that fewer than k rows contain cannot join.
     """
     n = len(rows)
+    # Counters up to k, a number of rows, have at most 31 bits: plane 32 is free.
     held = planes[32]
     while True:
         size = overlap(node[OPEN], node[OPEN])
-        need = floor(pool) - overlap(node[INSIDE], node[INSIDE]) - 1
+        need = floor(pool) - overlap(node[INSIDE], node[INSIDE]) - 1  # 1 is the base
         if size < need:
             return 0, -1
         n, full, pivot = fullest(sets, node[OPEN], size, rows, n, need)
@@ -446,7 +460,8 @@ def settle_rows(
 
 @register_jitable
 def fullest(sets: Any, candidates: Any, size: Any, rows: Any, n: Any, need: Any) -> Any:
-    """Keep the rows with enough open items: how many, how many contain all, the fullest other."""
+    """Keep the rows with `need` open items; how many they are, how many of them contain all open
+    items, and which of the others contains most."""
     kept = full = 0
     most, pivot = -1, -1
     for a in range(n):
@@ -464,7 +479,7 @@ def fullest(sets: Any, candidates: Any, size: Any, rows: Any, n: Any, need: Any)
 
 @register_jitable
 def whole_rows(node: Any, column: Any, found: Any) -> Any:
-    """Write the columns of all that is in or open to `found`; their number."""
+    """Write the columns of the base and of all items in or open to `found`; their number."""
     size = 0
     for w in range(node.shape[1]):
         word = node[INSIDE, w] | node[OPEN, w]
@@ -480,7 +495,10 @@ def whole_rows(node: Any, column: Any, found: Any) -> Any:
 def harvest_rows(
     sets: Any, node: Any, rows: Any, n: Any, k: Any, planes: Any, column: Any, found: Any, pool: Any
 ) -> Any:
-    """Offer all that is in or open, which k rows have, unless k of them have another item too."""
+    """Offer the set of all items in or open, which k rows contain, if it is maximal.
+
+    It is not if k of these rows contain another item too.
+    """
     size = whole_rows(node, column, found)
     if not welcome(pool, found, size):
         return
@@ -503,12 +521,13 @@ def holds_all(row: Any, items: Any) -> Any:
 
 
 FULL, ENOUGH = 32, 33
-"""Where, behind the counters of `held_by`, sets of rows are kept."""
+"""Places of two sets of rows in `planes`, behind the counters of `held_by`."""
 DONE = -2
+"""Instead of an item to branch on: the node is itself an itemset; -1: nothing lies below it."""
 FAST = 1 << 16
-"""The size in words up to which a table of bits stays in cache."""
+"""Size in words up to which a table of bits stays in cache."""
 WORDS = 30
-"""How many words of bits are counted in the time of one list item."""
+"""How many words of bits are counted in the time that one item of a list takes."""
 
 
 @njit(cache=True)
@@ -521,6 +540,7 @@ def search_by_columns(core: Any, k: Any, pool: Any) -> Any:
     rows = np.arange(len(core.starts) - 1, dtype=np.int32)
     planes = np.empty((35, (len(rows) + 63) // 64), dtype=np.uint64)
     words, length = planes.shape[1], len(core.items) / max(len(rows), 1)
+    # All items as sets of rows, where these take no more room than the lists and stay in cache.
     dense = d * words <= min(len(core.items), FAST)
     table = cut_columns(core, -1, rows, np.arange(d if dense else 0, dtype=np.int32), counts)
     for base in range(d):
@@ -539,7 +559,7 @@ def search_by_columns(core: Any, k: Any, pool: Any) -> Any:
 def around_in(
     table: Any, base: Any, k: Any, size: Any, local: Any, inside: Any, planes: Any
 ) -> Any:
-    """What `peel_around` gives, from the core's items as sets of rows: quicker where dense."""
+    """The result of `peel_around`, from the items of the core as sets of rows: faster if dense."""
     held = planes[34]
     for w in range(len(held)):
         held[w] = table[base, w]
@@ -570,7 +590,7 @@ def members(held: Any) -> Any:
 
 @register_jitable
 def cut_columns(core: Any, base: Any, rows: Any, local: Any, place: Any) -> Any:
-    """The local items, which come after the base, as sets of rows; `place` stays zero."""
+    """The local items, all after the base, as sets of rows; `place` is zero before and after."""
     bits = np.zeros((len(local), (len(rows) + 63) // 64), dtype=np.uint64)
     for a in range(len(local)):
         place[local[a]] = a + 1
@@ -591,10 +611,10 @@ def cut_columns(core: Any, base: Any, rows: Any, local: Any, place: Any) -> Any:
 def grow_columns(
     core: Any, base: Any, rows: Any, local: Any, bits: Any, k: Any, counts: Any, pool: Any
 ) -> Any:
-    """Depth-first: add an item, look below, remove it, and go on without it.
+    """Depth-first search: add an item, search below, remove it, and go on without it.
 
-    The open items of all levels lie one after the other, those of a level from `ends[level]`; of
-    the items that are in, or out, the first `ins[level]` or `outs[level]` are so at a level.
+    The open items of all levels lie one after the other, those of a level from `ends[level]`. Of
+    the items in `inside` and in `out`, the first `ins[level]` and `outs[level]` hold at a level.
     """
     width, words = bits.shape
     held = np.empty((width + 2, words), dtype=np.uint64)
@@ -610,7 +630,7 @@ def grow_columns(
         opens[a] = a
     for w in range(words):
         held[0, w] = ALL
-    held[0, words - 1] >>= np.uint64(64 * words - len(rows))
+    held[0, words - 1] >>= np.uint64(64 * words - len(rows))  # no bits beyond the last row
     ends[1] = width
     level = 0
     while level >= 0:
@@ -631,6 +651,8 @@ def grow_columns(
                 out[outs[level]] = choice[level]
                 outs[level] += 1
             continue
+        # The last open item takes the place of the chosen one: this level's list is one shorter
+        # when the search comes back to it, and the child's list starts right behind, at `last`.
         last = start + left - 1
         opens = with_room(opens, last + left)
         choice[level], opens[start + pick] = opens[start + pick], opens[last]
@@ -648,7 +670,7 @@ def grow_columns(
 def covered(bits: Any, held: Any, out: Any, n: Any) -> Any:
     """Whether all rows contain one of the first `n` items that are out.
 
-    Then every set below could take that item in, and none is maximal.
+    Then every set below could take in that item, so none is maximal.
     """
     for a in range(n - 1, -1, -1):
         w = 0
@@ -663,11 +685,11 @@ def covered(bits: Any, held: Any, out: Any, n: Any) -> Any:
 def settle_columns(
     bits: Any, held: Any, opens: Any, inside: Any, ins: Any, least: Any, k: Any, planes: Any
 ) -> Any:
-    """Remove from a node whatever cannot matter, until nothing changes.
+    """Remove from a node of the search by columns whatever cannot matter, until nothing changes.
 
-    How many open items are left (0 if sets of `least` items cannot be found below), how many items
-    are in, and the position of the open item that fewest rows contain. `DONE` instead: all that is
-    in or open is frequent, and the rows that contain it are in `planes[FULL]`.
+    Returns how many open items are left (0 if no set of `least` items lies below), how many items
+    are in, and the position of the open item that fewest rows contain. The position is `DONE` if
+    all items in or open are frequent together; the rows that contain them are in `planes[FULL]`.
     """
     left = len(opens)
     full, enough = planes[FULL], planes[ENOUGH]
@@ -677,6 +699,7 @@ def settle_columns(
         if left + ins < least:
             break
         before = total
+        # Only rows with enough open items can contain a set that is large enough.
         if least > ins:
             held_by(bits, opens, left, least - ins, planes, enough)
             total = narrow(held, enough)
@@ -690,7 +713,7 @@ def settle_columns(
 
 @register_jitable
 def narrow(members: Any, wanted: Any) -> Any:
-    """Keep the members that are wanted; how many they are."""
+    """Keep only the wanted members; return how many they are."""
     for w in range(len(members)):
         members[w] &= wanted[w]
     return overlap(members, members)
@@ -700,9 +723,10 @@ def narrow(members: Any, wanted: Any) -> Any:
 def sift(
     bits: Any, held: Any, total: Any, opens: Any, left: Any, inside: Any, ins: Any, k: Any
 ) -> Any:
-    """Keep the open items that k rows contain; those that all rows contain are in.
+    """Keep the open items that k rows contain; move those that all rows contain into the set.
 
-    Returns how many are open and in, and the position of the open one that fewest rows contain.
+    Returns how many items are open and in, and the position of the open item that fewest rows
+    contain.
     """
     kept, pick, least = 0, -1, total
     for a in range(left):
@@ -722,7 +746,7 @@ def sift(
 def whole_columns(
     core: Any, base: Any, local: Any, opens: Any, left: Any, inside: Any, ins: Any
 ) -> Any:
-    """The columns of the base and of all that is in or open."""
+    """The columns of the base and of all items in or open."""
     found = np.empty(left + ins + 1, dtype=np.int64)
     for a in range(left):
         found[a] = core.column[local[opens[a]]]
@@ -736,9 +760,10 @@ def whole_columns(
 def harvest_columns(
     core: Any, rows: Any, holders: Any, found: Any, k: Any, counts: Any, pool: Any
 ) -> Any:
-    """Offer columns that some rows contain, unless k of them contain another one too."""
+    """Offer columns that the rows `holders` contain, unless k of these contain another one too."""
     if not welcome(pool, found, len(found)):
         return
+    # Counted over all items of the core, the rarer ones too; the second pass clears the counts.
     frequent = 0
     for change in (1, -1):
         for place in members(holders):

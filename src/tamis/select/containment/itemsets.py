@@ -1,10 +1,10 @@
 """Selection by the largest maximal itemsets: sets of features that k rows have in common.
 
-The *core* is the part of a table that large frequent itemsets can lie in. An itemset of `size`
-columns that k rows have lies in rows of at least `size` ones and in columns of at least k ones, and
-the same is true again of the sub-table of these rows and columns. Moreover, each of its rows shares
-`size` ones with k rows, itself among them. The *pool* has the best itemsets found so far: by size,
-then value, then lowest columns.
+The *core* is the part of a table in which large frequent itemsets can lie. An itemset of `size`
+columns with support k lies in rows of at least `size` ones and in columns of at least k ones, and
+the same holds within the sub-table of these rows and columns, and so on. Moreover, each of its rows
+shares `size` ones with k rows, counting itself. The *pool* holds the best itemsets found so far:
+by size, then value, then lowest columns.
 """
 
 from __future__ import annotations
@@ -30,11 +30,12 @@ from tamis.select.containment.itemset_kernels import (
 from tamis.select.containment.selection import Selection, check_k
 
 WIDE = 2
-"""Columns per k rows at which few rows decide what an itemset contains."""
+"""If the size sought exceeds this many times k, few rows decide what an itemset contains, and the
+search goes by rows."""
 QUICK_K = 20
 """Up to this k the largest itemsets are found quickly, and one of them is a good start."""
 FEW_ONES = 5000
-"""Ones below which one search for small sets costs less than several for larger ones."""
+"""Number of ones below which one search for small sets costs less than several for larger ones."""
 
 
 def maximal(
@@ -49,19 +50,20 @@ def maximal(
 ) -> Selection:
     """Choose the best of the largest maximal itemsets of support k, and what still fits beside it.
 
-    Features that k rows have in common are feasible together. Useless features (constant
-    ones) are left out of the choice.
+    Features that k rows have in common are feasible together. Features without any utility, such
+    as constant ones, are left out of the choice.
 
     Parameters
     ----------
     X, y, k, labelled
         As in `tamis.select.containment.greedy.GreedySearch`; `k` is the anonymity to keep.
     utility : {"hamdist", "distcnt", "cm", "size"}
-        Decides among the itemsets; `cm` is the share of rows in the majority class of their group,
-        as in `greedy`, `size` the number of columns. What fits beside is then added by `hamdist`.
+        Decides among the itemsets: `cm` is the fraction of rows in the majority class of their
+        group, as in `greedy`; `size` is the number of columns. After these two, features that
+        still fit are added by `hamdist`.
     largest : int
-        How many itemsets to look at; ties in size at the cut are broken by `hamdist`, then by
-        the lowest columns.
+        How many itemsets to compare; ties in size at the last place are broken by `hamdist`, then
+        by the lowest columns.
     extend : bool
         Greedily add features that still fit. The paper does not.
 
@@ -87,7 +89,7 @@ def maximal(
 
 
 def _in_majority(X: Any, y: Any, labelled: Any, columns: Sequence[int]) -> float:
-    """The share of labelled rows that are in the majority class of their group."""
+    """Fraction of the labelled rows that are in the majority class of their group."""
     from tamis.risk.kernels import distinct_rows
 
     rows = sparse_rows(sparse_columns(X)[:, list(columns)])
@@ -106,11 +108,11 @@ _SET_WORTH: dict[str, Callable[[Any, Any, Any, Sequence[int]], float]] = {
     "cm": _in_majority,
     "size": _size,
 }
-"""What is asked of whole sets; the other utilities are those of `Filler`."""
+"""Utilities computed from the whole set; the others are those of `Filler`."""
 
 
 def _by_sets(found: Selection, of_set: Callable[[Sequence[int]], float]) -> Selection:
-    """The same path, in a utility that is asked of every set on it."""
+    """The same path with its utilities computed anew, by a function of the set."""
     steps, before = [], of_set(())
     for i, step in enumerate(found.steps):
         utility = of_set(found.features[: i + 1])
@@ -126,9 +128,9 @@ def best_itemset(
     largest: int = 20,
     of_set: Callable[[Sequence[int]], float] | None = None,
 ) -> NDArray[np.int64]:
-    """The positions of the best of the largest maximal itemsets, in order.
+    """Positions of the best of the largest maximal itemsets, ascending.
 
-    The best by the utility of the filler, or by `of_set`, which is asked of columns.
+    The best is by the utility of the filler, or by `of_set`, a function of column numbers.
     """
     values = np.zeros(sparse_rows(X).shape[1], dtype=np.int64)
     values[filler.candidates] = filler.pairs
@@ -149,9 +151,9 @@ def largest_itemsets(
     most `most` are returned. Sets of equal size are ordered by the sum of the `values` of their
     columns, larger first, then by the lowest columns.
 
-    There may be far too many maximal itemsets to list, yet the largest are found quickly: only sets
-    that may still be among the largest are searched. Since these sizes are not known at first,
-    the search is run for large sizes and then for smaller ones until enough are found.
+    There may be far too many maximal itemsets to list, yet the largest are found quickly, since
+    only sets that may still be among the largest are searched. How large these are is not known at
+    first, so the search starts with large sizes and tries smaller ones until it has found enough.
 
     >>> largest_itemsets([[1, 1, 0, 1], [1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1]], k=2, most=3)
     [(0, 1), (2,), (3,)]
@@ -163,6 +165,7 @@ def largest_itemsets(
     table = table[:, frequent]
     worth = np.zeros(len(frequent), dtype=np.int64) if values is None else values[frequent]
     limit = reach(table, k)
+    # An itemset of this size needs k rows that reach it: no larger one can exist.
     size = int(np.partition(limit, len(limit) - k)[len(limit) - k])
     pool = empty_pool(most, max(size, 1), worth)
     if table.nnz < FEW_ONES and size:
@@ -173,15 +176,16 @@ def largest_itemsets(
         left = core(table, limit >= size, k, size)
         if len(left.column):
             search(left, k, pool)
-        size = size * (7 if 3 * pool.state[0] < most else 8) // 10  # few missing: a short step
+        # Smaller sizes cost more to search, so take a short step if few itemsets are missing.
+        size = size * (7 if 3 * pool.state[0] < most else 8) // 10
     return best_itemsets(pool, frequent)
 
 
 class Core(NamedTuple):
-    """A sub-table, by rows and by items; items are columns renumbered, rarest first.
+    """A sub-table stored by rows and by items; items are its columns, renumbered rarest first.
 
-    The items of row r, ascending, are `items[starts[r]:starts[r + 1]]`; the rows of an item are
-    in `rows_of` and `starts_of` likewise; `column` gives the numbers that items had before.
+    The items of row r, ascending, are `items[starts[r]:starts[r + 1]]`; the rows of an item lie
+    likewise in `rows_of` and `starts_of`; `column` has the column number of each item.
     """
 
     starts: NDArray[np.int64]
@@ -192,7 +196,7 @@ class Core(NamedTuple):
 
 
 def core(table: sparse.csr_array, rows: NDArray[np.bool_], k: int, size: int) -> Core:
-    """Reduce some rows of a 0/1 table to what itemsets of at least `size` columns need."""
+    """Reduce rows of a 0/1 table to what itemsets of at least `size` columns can lie in."""
     starts, items = table.indptr.astype(np.int64), table.indices.astype(np.int32, copy=False)
     d = table.shape[1]
     counts, support = np.zeros(d, dtype=np.int32), np.zeros(d, dtype=np.int32)
@@ -208,13 +212,15 @@ def core(table: sparse.csr_array, rows: NDArray[np.bool_], k: int, size: int) ->
 
 
 def reach(X: sparse.csr_array, k: int) -> NDArray[np.int64]:
-    """For each row, a size that no itemset of support k within the row can exceed.
+    """For each row, an upper bound of the size of itemsets of support k within the row.
 
-    That is its number of ones, or, where all pairs of rows are cheap to count (few rows, many
-    rare columns), the number of ones that it shares with k rows, itself among them.
+    That is its number of ones or, where all pairs of rows are cheap to count (few rows, many rare
+    columns), the number of ones that it shares with k rows, counting itself.
     """
     n = X.shape[0]
     pairs = np.square(np.bincount(X.indices).astype(float)).sum()
+    # The product of the table with its transpose takes `pairs` additions and `n * n` cells; it is
+    # worth a few passes over the table, not more.
     if n * n + pairs > 64 * X.nnz:
         return np.diff(X.indptr).astype(np.int64)
     counts = X.astype(np.int32)
@@ -223,7 +229,8 @@ def reach(X: sparse.csr_array, k: int) -> NDArray[np.int64]:
 
 
 class Pool(NamedTuple):
-    """At most as many itemsets as `sizes` is long, in no order, nor are the columns of each."""
+    """The best itemsets so far, as many as `sizes` has room for; neither they nor their columns
+    are in order."""
 
     sizes: NDArray[np.int64]
     totals: NDArray[np.int64]
@@ -231,13 +238,13 @@ class Pool(NamedTuple):
     values: NDArray[np.int64]
     """The value of each column of the table."""
     marks: NDArray[np.bool_]
-    """One for each column of the table, for comparing; false between uses."""
+    """Scratch space for comparing sets, one entry for each column; all false between uses."""
     state: NDArray[np.int64]
-    """How many itemsets there are, which of them is the worst, and the smallest size wanted."""
+    """The number of itemsets, the place of the worst one, and the smallest size wanted."""
 
 
 def empty_pool(most: int, longest: int, values: NDArray[np.int64]) -> Pool:
-    """Space for `most` itemsets of at most `longest` columns."""
+    """A pool with room for `most` itemsets of at most `longest` columns."""
     return Pool(
         np.zeros(most, dtype=np.int64),
         np.zeros(most, dtype=np.int64),
@@ -249,7 +256,7 @@ def empty_pool(most: int, longest: int, values: NDArray[np.int64]) -> Pool:
 
 
 def best_itemsets(pool: Pool, numbers: NDArray[np.int64]) -> list[tuple[int, ...]]:
-    """The itemsets, best first; the columns of each, by the numbers they had, ascend."""
+    """The itemsets of a pool, best first, each with its original column numbers, ascending."""
     count = int(pool.state[0])
     columns = numbers[pool.columns[:count]].tolist()
     sizes, totals = pool.sizes[:count].tolist(), pool.totals[:count].tolist()

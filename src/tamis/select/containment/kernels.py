@@ -1,13 +1,14 @@
-"""Kernels: rows grouped by their pattern on a growing set of columns, and greedy choices on them.
+"""Kernels: rows grouped by their pattern on a growing set of columns, and greedy steps on them.
 
-Each row has the number of its pattern, each pattern its columns as bits and its rows. One
-more column touches only the patterns of the rows that have it. A set of columns keeps its
-anonymity by containment if every *maximal* touched pattern is heavy enough: a pattern that
-lies inside another is contained in all the rows of that other one too.
+A *pattern* is the set of chosen columns that a row has. Each row stores the number of its pattern;
+each pattern stores its columns as bits and how many rows have it (its weight). Adding a column
+*touches* only the patterns of the rows that have it. The anonymity by containment stays at k or
+above if every *maximal* touched pattern weighs at least k: a pattern inside another one is
+contained in all rows of that other one too.
 
-Counts of rows and of rows of the true class share one word, so that a row is counted by one
-addition. Greedy offers columns in a fixed order, or picks the one with the largest gain each time.
-The rule that ends it, its path and its queue are records of `tamis.select.containment.selection`.
+Counts of all rows and of rows of the true class share one word, so one addition counts a row.
+Greedy either offers columns in a fixed order or picks the column with the largest gain each time.
+Its stopping rule, path and queue are records of `tamis.select.containment.selection`.
 """
 
 from __future__ import annotations
@@ -21,11 +22,13 @@ from numpy.typing import NDArray
 from tamis.binary.kernels import Columns
 from tamis.kernel_cache import njit
 
+# Positions in `Patterns.state`, and columns of `Patterns.tree`: plain arrays, since a kernel
+# changes their entries in place.
 PATTERNS, CHOSEN, ANONYMITY = 0, 1, 2
 LENGTH, ABOVE, CHILD = 0, 1, 2
-# A word counts all rows in its low half and those of the true class in its high half. Row numbers
-# are below 2**31, so neither half of a sum overflows, and since a part never counts more than its
-# whole, neither half of a difference borrows: sums and differences of words are right in both.
+# A word counts all rows in its low half and rows of the true class in its high half. A table has
+# fewer than 2**31 rows, so neither half of a sum overflows; and since a part never counts more
+# than its whole, neither half of a difference borrows. Sums and differences are right in both.
 HALF = 32
 LOW = (1 << HALF) - 1
 
@@ -33,33 +36,33 @@ LOW = (1 << HALF) - 1
 class Patterns(NamedTuple):
     """The arrays of a growing projection; all but `mask` keep their size.
 
-    Counts hold the number of rows in their low half and that of rows of the true class in their
-    high half. A second line counts the rows without a label, where there are any.
+    A count has the number of rows in its low half and the number of rows of the true class in its
+    high half. Where some rows have no label, a second line of each array counts those.
     """
 
     of_row: NDArray[np.int32]
     row_counts: NDArray[np.int64]
-    """What each row stands for; a single number: each for that."""
+    """The count of each row (of each distinct row: all its copies), or one count for all rows."""
     counts: NDArray[np.int64]
     hits: NDArray[np.int64]
     """Counts of the gathered column, 0 for the patterns that it does not touch."""
     touched: NDArray[np.int32]
     tree: NDArray[np.int32]
-    """Of each pattern: its `LENGTH` in columns; a longer pattern `ABOVE` it that holds all its
-    columns, as far as one is known, else -1; the `CHILD` that its rows with a new column go to."""
+    """For each pattern: `LENGTH`, its number of columns; `ABOVE`, a longer pattern known to contain
+    all its columns, or -1; `CHILD`, the pattern that its rows with the new column move to."""
     mask: NDArray[np.uint64]
     state: NDArray[np.int64]
     """Patterns in use, columns chosen, anonymity."""
 
 
 def packed(weight: Any, ones: Any, hidden: Any = None) -> NDArray[np.int64]:
-    """What rows stand for, from row counts: all, of the true class, without a label."""
+    """Packed counts from counts of all rows, of the true class and of rows without a label."""
     lines = [np.asarray(weight, np.int64) + (np.asarray(ones, np.int64) << HALF)]
     return np.stack(lines if hidden is None else [*lines, np.asarray(hidden, np.int64)])
 
 
 def start(rows: int, row_counts: NDArray[np.int64] | None = None) -> Patterns:
-    """All rows in one empty pattern. Untouched pages of these arrays cost no memory."""
+    """Put all rows into one empty pattern; untouched pages of these arrays cost no memory."""
     total: Any = rows
     if row_counts is None:
         row_counts = np.ones((1, 1), np.int64)
@@ -82,7 +85,7 @@ def start(rows: int, row_counts: NDArray[np.int64] | None = None) -> Patterns:
 
 
 def widen(g: Patterns) -> Patterns:
-    """Make room for more columns, if the bits of the masks are used up."""
+    """Double the words of the masks if their bits are used up."""
     if g.state[CHOSEN] < 64 * g.mask.shape[1]:
         return g
     used, words = int(g.state[PATTERNS]), g.mask.shape[1]
@@ -93,15 +96,17 @@ def widen(g: Patterns) -> Patterns:
 
 @register_jitable(error_model="numpy")
 def gather(rows: Any, patterns: int, of_row: Any, row_counts: Any, hits: Any, touched: Any) -> int:
-    """Count the rows of a column by pattern; returns the number of patterns touched."""
-    # As a mask, -1 keeps a row's number and 0 turns every one into 0, the one count for all rows.
-    n, each = 0, -1 if row_counts.shape[1] > 1 else 0
-    # Each row counts at least 1 in the low half, so a pattern is touched where its hits are not 0.
+    """Count the rows of a column by pattern; return the number of patterns touched."""
+    # Row numbers are masked: -1 keeps each number, 0 maps all to 0 where one count serves all rows.
+    n, row_mask = 0, -1 if row_counts.shape[1] > 1 else 0
+    # Each row counts at least 1 in the low half, so a pattern is touched if its hits are not 0.
+    # With fewer patterns than rows, one pass over the patterns afterwards costs less than asking
+    # at every row whether its pattern is new.
     if patterns < rows.size:
         for r in rows:
-            hits[0, of_row[r]] += row_counts[0, r & each]
+            hits[0, of_row[r]] += row_counts[0, r & row_mask]
         for p in range(patterns):
-            # Always written, kept only if touched: the branch would be unpredictable.
+            # Written always, kept only if touched: a branch here would be unpredictable.
             touched[n] = p
             n += hits[0, p] != 0
     else:
@@ -110,7 +115,7 @@ def gather(rows: Any, patterns: int, of_row: Any, row_counts: Any, hits: Any, to
             before = hits[0, p]
             touched[n] = p
             n += before == 0
-            hits[0, p] = before + row_counts[0, r & each]
+            hits[0, p] = before + row_counts[0, r & row_mask]
     if hits.shape[0] == 2:
         for r in rows:
             hits[1, of_row[r]] += row_counts[1, r]
@@ -119,7 +124,7 @@ def gather(rows: Any, patterns: int, of_row: Any, row_counts: Any, hits: Any, to
 
 @register_jitable(error_model="numpy")
 def clear(n: int, hits: Any, touched: Any) -> None:
-    """Forget the counts of the last gather, which touched `n` patterns."""
+    """Reset the counts of the last `gather`, which touched `n` patterns."""
     for line in range(hits.shape[0]):
         for i in range(n):
             hits[line, touched[i]] = 0
@@ -127,10 +132,11 @@ def clear(n: int, hits: Any, touched: Any) -> None:
 
 @register_jitable(error_model="numpy")
 def _find_above(p: int, n: int, touched: Any, tree: Any, mask: Any) -> Any:
-    """A touched pattern that holds all columns of `p` and more, or -1."""
+    """A touched pattern that contains all columns of `p` and more, or -1."""
     words, first, length = mask.shape[1], mask[p, 0], tree[p, LENGTH]
     for i in range(n):
         q = touched[i]
+        # The first word and the length rule out most pairs before the other words are read.
         if first & ~mask[q, 0] or tree[q, LENGTH] <= length:
             continue
         w = 1
@@ -143,7 +149,7 @@ def _find_above(p: int, n: int, touched: Any, tree: Any, mask: Any) -> Any:
 
 @register_jitable(error_model="numpy")
 def _lightest_longest(n: int, hits: Any, touched: Any, tree: Any) -> int:
-    """The smallest weight among the longest touched patterns, which are certainly maximal."""
+    """The smallest weight among the longest touched patterns, which are surely maximal."""
     longest, least = -1, 0
     for i in range(n):
         p = touched[i]
@@ -155,7 +161,9 @@ def _lightest_longest(n: int, hits: Any, touched: Any, tree: Any) -> int:
 
 @register_jitable(error_model="numpy")
 def _lightest_part(n: int, counts: Any, hits: Any, touched: Any) -> Any:
-    """The smallest weight among the touched patterns and what would be left of them."""
+    """The smallest group after the split: touched rows, or what is left of their pattern."""
+    # Under equality the column splits each touched pattern in two, and both parts must weigh k.
+    # A rest of 0 is no part: the whole pattern has the column.
     least = hits[0, touched[0]] & LOW
     for i in range(n):
         p = touched[i]
@@ -179,16 +187,17 @@ def anonymity_within(
     tree: Any,
     mask: Any,
 ) -> Any:
-    """The anonymity of the touched patterns, at most `limit`; any number below k if below k."""
+    """The smaller of `limit` and the anonymity of the touched patterns; below k, only roughly."""
     if n == 0:
         return limit
     if equality:
         return min(limit, _lightest_part(n, counts, hits, touched))
-    # A pattern that lies inside another touched one has that one's rows on its side as well, so
-    # it is never the lightest: only maximal ones count, and each of those by its own rows alone.
-    # One that is not lighter than the lightest so far can be skipped. If a pattern above was found,
-    # it is remembered: it only gains columns. If the new column does not touch it, what
-    # lies above it lies above this one too.
+    # The crowd of a pattern is all rows that contain it. A pattern inside another touched one has
+    # that one's crowd in its own, so it is never the lightest: only maximal ones count, and the
+    # crowd of a maximal one is its own rows.
+    # A pattern no lighter than the lightest so far can be skipped. A pattern found above is
+    # remembered, and stays above since patterns only gain columns. If the new column does not
+    # touch it, whatever lies above that one lies above this one too.
     least = min(limit, _lightest_longest(n, hits, touched, tree))
     for i in range(n):
         if least < k:
@@ -212,10 +221,11 @@ def anonymity_within(
 def _part(
     n: int, bit: int, new: int, counts: Any, hits: Any, touched: Any, tree: Any, mask: Any
 ) -> int:
-    """Move the gathered rows of each pattern to one with column `bit` too; the patterns now."""
+    """Move the gathered rows to patterns that also have column `bit`; return the new count."""
     word, flag = bit // 64, np.uint64(1) << np.uint64(bit % 64)
     for i in range(n):
         p = touched[i]
+        # If all rows of a pattern have the column, the pattern itself gains it.
         q = p
         if hits[0, p] != counts[0, p]:
             q = new
@@ -229,6 +239,8 @@ def _part(
         mask[q, word] |= flag
         tree[q, LENGTH] += 1
         tree[p, CHILD] = q
+    # In a second pass, when every child is known: if the pattern above was touched too, its child
+    # lies above this child. Otherwise the one above lacks the new column, and none is known.
     for i in range(n):
         p = touched[i]
         above = tree[p, ABOVE]
@@ -239,7 +251,7 @@ def _part(
 
 @njit(cache=True, error_model="numpy")
 def offer_column(rows: Any, k: int, equality: bool, g: Any) -> bool:
-    """Add the column of these rows if anonymity stays at k or above."""
+    """Add the column of these rows if the anonymity stays at k or above; return whether it did."""
     of_row, row_counts, counts, hits, touched, tree, mask, state = g
     n = gather(rows, state[PATTERNS], of_row, row_counts, hits, touched)
     limit = state[ANONYMITY]
@@ -264,13 +276,16 @@ def fits(rows: Any, k: int, equality: bool, g: Any) -> bool:
     return bool(least >= k)
 
 
+# Why a kernel returned: nothing is left to gain; a column that does not fit ended the search; the
+# masks need more bits; the columns at hand are used up, and the caller may have more.
 DONE, STOPPED, WIDEN, MORE = 0, 1, 2, 3
+# Positions in `Queue.state`: the size of the heap, and the first item that was never in it.
 HEAP, FRESH = 0, 1
 
 
 @njit(cache=True, error_model="numpy")
 def offer_in_turn(columns: Any, place: int, rule: Any, path: Any, first: int, g: Any) -> Any:
-    """Offer columns from `place` on; item numbers count from `first`. Where it stopped, and why."""
+    """Offer columns from `place` on, numbered from `first`; return where it stopped, and why."""
     begin, end, rows = columns
     mask, state = g.mask, g.state
     for j in range(place, begin.size):
@@ -292,7 +307,7 @@ def offer_in_turn(columns: Any, place: int, rule: Any, path: Any, first: int, g:
 
 @register_jitable(error_model="numpy")
 def _classes(counts: Any, p: int) -> Any:
-    """Rows of the false and of the true class that a pattern counts."""
+    """Rows of the false and of the true class in a packed count; unlabelled rows are in neither."""
     both = counts[0, p]
     hidden = counts[1, p] if counts.shape[0] == 2 else 0
     return (both & LOW) - (both >> HALF) - hidden, both >> HALF
@@ -300,7 +315,9 @@ def _classes(counts: Any, p: int) -> Any:
 
 @register_jitable(error_model="numpy")
 def pairs_parted(n: int, counts: Any, hits: Any, touched: Any) -> Any:
-    """The pairs of opposite classes, equal so far, that the gathered column distinguishes."""
+    """Pairs of rows of opposite classes, equal so far, that the gathered column tells apart."""
+    # Rows of different patterns differ already, so only pairs within a pattern count: one row with
+    # the column, and one of the opposite class without it.
     pairs = np.int64(0)
     for i in range(n):
         others, ones = _classes(hits, touched[i])
@@ -311,7 +328,7 @@ def pairs_parted(n: int, counts: Any, hits: Any, touched: Any) -> Any:
 
 @register_jitable(error_model="numpy")
 def minority_left(n: int, counts: Any, hits: Any, touched: Any) -> Any:
-    """The rows that leave the minority of their group when the gathered column splits it."""
+    """How many fewer rows are in the minority of their group once the gathered column splits it."""
     rows = np.int64(0)
     for i in range(n):
         others, ones = _classes(hits, touched[i])
@@ -355,11 +372,11 @@ def _pop(size: int, heap: Any, column: Any, gain: Any) -> None:
 
 @register_jitable(error_model="numpy")
 def _weigh(rows: Any, rule: Any, g: Any) -> Any:
-    """What a column would gain in pairs; -1 if it does not fit, and so never will."""
+    """The gain of a column in pairs; -1 if it does not fit, now and therefore ever."""
     of_row, row_counts, counts, hits, touched, tree, mask, state = g
     k, pairs = rule.k, np.int64(-1)
     n = gather(rows, state[PATTERNS], of_row, row_counts, hits, touched)
-    # If a column that does not fit stops the search, it must wait its turn.
+    # Where a column that does not fit ends the search, it must do so when its turn comes, not now.
     fits = rule.stop
     if not fits:
         fits = anonymity_within(n, k, k, rule.equality, counts, hits, touched, tree, mask) >= k
@@ -371,7 +388,10 @@ def _weigh(rows: Any, rule: Any, g: Any) -> Any:
 
 @njit(cache=True, error_model="numpy")
 def pick_lazily(columns: Any, rule: Any, path: Any, q: Any, g: Any) -> int:
-    """Choose by largest gain in pairs; a gain only falls, so an old one is an upper bound."""
+    """Pick the column with the largest gain in pairs, again and again, by lazy evaluation.
+
+    Pairs told apart stay so, so a gain only falls, and an earlier one is an upper bound.
+    """
     begin, end, rows = columns
     column, gain, stamp, heap, places = q
     state, width = g.state, g.mask.shape[1]
@@ -382,6 +402,8 @@ def pick_lazily(columns: Any, rule: Any, path: Any, q: Any, g: Any) -> int:
         waiting = fresh < column.size
         if size == 0 and not waiting:
             return DONE
+        # Items from `fresh` on are sorted by their first bounds, so the first stands for them all:
+        # the heap holds only items whose gain was counted at least once.
         if waiting and (size == 0 or _before(fresh, heap[0], column, gain)):
             if fresh >= begin.size:
                 return MORE
@@ -391,8 +413,8 @@ def pick_lazily(columns: Any, rule: Any, path: Any, q: Any, g: Any) -> int:
             item = heap[0]
             size -= 1
             _pop(size, heap, column, gain)
-            # All others gain at most what the heap says, so an item that comes first with
-            # its current gain is the best; among equal gains the lowest column is first.
+            # The others gain at most their entry in the heap, so an item that comes first with a
+            # gain counted on the present set is the best; the lowest column wins ties.
             known = stamp[item] == chosen
         places[HEAP] = size
         if gain[item] <= rule.least_gain:
@@ -415,7 +437,10 @@ def pick_lazily(columns: Any, rule: Any, path: Any, q: Any, g: Any) -> int:
 
 @register_jitable(error_model="numpy")
 def _weigh_all(columns: Any, rule: Any, stamp: Any, g: Any) -> Any:
-    """The candidate by largest fall of the minority, then most pairs distinguished, then column."""
+    """The candidate that lowers the minority most (ties: most pairs, lowest column), and by what.
+
+    Candidates that do not fit are marked as out, unless such a column ends the search.
+    """
     begin, end, rows = columns
     of_row, row_counts, counts, hits, touched, tree, mask, state = g
     k, best, most_rows, most_pairs = rule.k, -1, -1, -1
@@ -426,6 +451,8 @@ def _weigh_all(columns: Any, rule: Any, stamp: Any, g: Any) -> Any:
         n = gather(one, state[PATTERNS], of_row, row_counts, hits, touched)
         left = minority_left(n, counts, hits, touched)
         pairs = pairs_parted(n, counts, hits, touched)
+        # Without a least gain, telling pairs apart is gain enough: a split that leaves every
+        # majority as it is may still let the next column change one.
         gains = pairs > 0 if rule.least_gain == 0 else left > rule.least_gain
         if gains and (left > most_rows or (left == most_rows and pairs > most_pairs)):
             least = anonymity_within(n, k, k, rule.equality, counts, hits, touched, tree, mask)
@@ -439,7 +466,10 @@ def _weigh_all(columns: Any, rule: Any, stamp: Any, g: Any) -> Any:
 
 @njit(cache=True, error_model="numpy")
 def pick_eagerly(columns: Any, rule: Any, path: Any, q: Any, g: Any) -> int:
-    """Choose by fall of the minority; its gains may grow, so all are counted each time."""
+    """Pick the column that lowers the minority most, again and again.
+
+    These gains may grow with the set, so no earlier one is a bound: all are counted at each step.
+    """
     begin, end, rows = columns
     mask, state = g.mask, g.state
     while state[CHOSEN] < rule.most:
@@ -459,7 +489,7 @@ def pick_eagerly(columns: Any, rule: Any, path: Any, q: Any, g: Any) -> int:
 
 
 def pair_gains(columns: Columns, g: Patterns) -> NDArray[np.int64]:
-    """The gain of each column over the patterns so far."""
+    """Gain of each column in pairs, given the patterns so far."""
     out = np.empty(len(columns.begin), dtype=np.int64)
     _gains(columns, g, out)
     return out

@@ -1,7 +1,7 @@
-"""Greedy paths, one way for each kind of utility: sums, set functions, models, a contest.
+"""Greedy search for each kind of utility: sums, set functions, models, and a contest.
 
-In a contest, several ways to choose compete on rows that they have not seen. `greedy_with_absences`
-also withstands an attacker who knows a few things that a person lacks.
+In a contest, several searches compete on rows whose labels they have not seen.
+`greedy_with_absences` also protects against an attacker who knows a few things that a person lacks.
 """
 
 from __future__ import annotations
@@ -58,13 +58,13 @@ from tamis.select.containment.several import (
 from tamis.select.containment.source import ColumnSource, Projection, join_blocks
 
 GREEDY = ("difference", "hamdist", "information", "cm", "auc")
-"""The utilities that compete, each as greedy uses it."""
+"""Utilities by which greedy enters the contest."""
 ITEMSETS = "itemsets"
-"""The way that competes with them: the largest itemsets."""
+"""Name of the other contender: the best of the largest itemsets."""
 
 
 def choose_columns(task: SearchTask, utility: str | SetUtility) -> Selection:
-    """The greedy path of a task under any utility."""
+    """Run the greedy search of a task by any utility."""
     if callable(utility):
         return _by_callable(task, utility)
     if utility in MODULAR:
@@ -77,7 +77,7 @@ def choose_columns(task: SearchTask, utility: str | SetUtility) -> Selection:
 
 
 def _scores(task: SearchTask, utility: str) -> NDArray[np.float64]:
-    """What each column is worth by itself, in a utility that is a sum over them."""
+    """Score of each column, for a utility that is a sum over the columns."""
     if task.several is not None:
         classes = np.bincount(task.several[task.known], minlength=int(task.several.max()) + 1)
         return SCORES[utility](ones_by_class(task.table, task.several, task.labelled), classes)
@@ -86,7 +86,7 @@ def _scores(task: SearchTask, utility: str) -> NDArray[np.float64]:
 
 
 def in_turn(task: SearchTask, score: NDArray[np.float64]) -> Selection:
-    """Columns offered by descending score: one order for all, each is considered at most once."""
+    """Offer columns by descending score, each at most once: a sum has one order for all sets."""
     source = task.source
     order = _ranked(score, task.may_fit(source.support) & (score > task.rule.least_gain))
     g, path = source.start(by_class=False), empty_path(task.rule.most, len(order))
@@ -104,7 +104,7 @@ def _offer(
     first: int,
     g: Patterns,
 ) -> tuple[Patterns, int]:
-    """Offer columns in this order; on the path they are numbered from `first`."""
+    """Offer columns in this order, numbered from `first` on the path."""
     status = kernels.MORE
     for columns in source.blocks(order, rule, g):
         place, status = 0, kernels.WIDEN
@@ -118,7 +118,7 @@ def _offer(
 
 
 def _by_gain(task: SearchTask, utility: str) -> Selection:
-    """Utilities of the set: gains are counted by pattern and class."""
+    """Search by a utility of the set for two classes, counting gains by pattern and class."""
     source = task.source
     pairs = differing_pairs(source.labelled, source.ones, task.rows, task.positives)
     order = _ranked(pairs, task.may_fit(source.support) & (pairs > 0))
@@ -126,9 +126,11 @@ def _by_gain(task: SearchTask, utility: str) -> Selection:
     if utility == "cm":
         kernel, unit, order = kernels.pick_eagerly, task.rows, np.sort(order)
         base = max(task.positives, task.rows - task.positives) / task.rows
+    # Kernels count pairs or rows, whole numbers that compare exactly; `unit` makes shares of them.
     rule = task.rule._replace(least_gain=task.rule.least_gain * unit)
     queue, path = first_queue(order, pairs[order]), empty_path(rule.most, len(pairs))
     g, columns, status = source.start(by_class=True), None, kernels.DONE
+    # By `cm` every step counts all columns, so nothing can start before all of them are read.
     few = utility != "cm" and not source.small
     for block in source.blocks(order, rule, g, few):
         columns, status = join_blocks(columns, block), kernels.WIDEN
@@ -149,7 +151,7 @@ def _by_gain(task: SearchTask, utility: str) -> Selection:
 
 
 def _by_classes(task: SearchTask, utility: str) -> Selection:
-    """Utilities of the set for more than two classes."""
+    """Search by a utility of the set for more than two classes."""
     label = task.label
     groups = ClassGroups(task.table, label, task.known)
     classes = groups.counts[0]
@@ -178,7 +180,7 @@ def _by_classes(task: SearchTask, utility: str) -> Selection:
 
 
 def _left(task: SearchTask, source: ColumnSource, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The unchosen columns that are informative about the label, the most informative first."""
+    """Unchosen columns that are informative about the label, most informative first."""
     score = mutual_information(source.labelled, source.ones, task.rows, task.positives)
     useful = task.may_fit(source.support) & (score > 0)
     useful[chosen] = False
@@ -186,7 +188,7 @@ def _left(task: SearchTask, source: ColumnSource, chosen: NDArray[np.int64]) -> 
 
 
 def _by_callable(task: SearchTask, utility: SetUtility) -> Selection:
-    """Any set function: every candidate that fits is evaluated at every step."""
+    """Search by any set function: each step evaluates every candidate that fits."""
     table = sparse_columns(task.table)
     support = np.diff(table.indptr).astype(np.int64)
     useful = task.may_fit(support) & (support < len(task.positive))
@@ -212,7 +214,7 @@ def _by_callable(task: SearchTask, utility: SetUtility) -> Selection:
 
 
 def _by_model(task: SearchTask, utility: str) -> Selection:
-    """Utilities of a model, evaluated on rows that it was not fitted on."""
+    """Search by the performance of a model on held-out rows."""
     table = sparse_columns(task.table)
     support = np.diff(table.indptr).astype(np.int64)
     useful = np.flatnonzero(task.may_fit(support) & (support < len(task.positive)))
@@ -222,17 +224,21 @@ def _by_model(task: SearchTask, utility: str) -> Selection:
 
 
 def _by_contest(task: SearchTask) -> Selection:
-    """The way to choose that wins on held-out rows of this table."""
+    """Run the contest and return the selection of its winner."""
     rest = (task.known, contenders(task), HELD_OUT, task.random_state, task.groups)
     return Contest(task.table, task.label, *rest).winner()
 
 
 def contenders(task: SearchTask) -> dict[str, Chooser]:
-    """Greedy by several utilities, and the best of the largest itemsets unless a limit forbids."""
+    """Greedy by several utilities, and the best of the largest itemsets where no limit forbids it.
+
+    Itemsets know only containment and no limits, and are quick to find only for a small k.
+    """
     rule = task.rule
     linear = replace(task, model="linear")
 
     def by(utility: str) -> Chooser:
+        # A source of its own, since its counts by class depend on the labels that may be used.
         return lambda rows: choose_columns(replace(linear, labelled=rows, sources=[]), utility)
 
     found = {utility: by(utility) for utility in GREEDY}
@@ -246,7 +252,8 @@ def _ranked(score: NDArray[Any], useful: NDArray[np.bool_]) -> NDArray[np.int64]
     """The useful columns by descending score, the lowest column first among equals."""
     columns = np.flatnonzero(useful)
     columns = columns[np.argsort(-score[columns])]
-    # A plain sort is several times faster than a stable one, even with the ties sorted after it.
+    # A plain sort is several times faster than a stable one, even with the ties sorted afterwards:
+    # rank and column are packed into one number, whose remainder is the column again.
     falling, rank = score[columns], np.zeros(len(columns), np.int64)
     np.cumsum(falling[1:] != falling[:-1], out=rank[1:])
     return np.sort(rank * len(score) + columns) % len(score)
@@ -280,7 +287,7 @@ def greedy_with_absences(
     people: PeopleLike = None,
     labelled: Any = None,
 ) -> Selection:
-    """Choose features one by one by gain in utility while k people fit whatever is known.
+    """Add features one by one while k people match whatever an attacker knows, absences included.
 
     Parameters
     ----------
@@ -292,16 +299,16 @@ def greedy_with_absences(
     utility : str
         `distcnt` or a sum over the features, as in `tamis.select.containment.greedy.greedy`.
     extend : bool
-        If nothing gains any more under `distcnt`, go on with what still fits, in the order of
-        mutual information with the label.
+        If nothing gains any more by `distcnt`, go on with what still fits, by mutual information
+        with the label.
     max_features : int, optional
     people : People or array, optional
         The person of each row.
 
     Notes
     -----
-    Anonymity never rises with a column, so a column that does not fit never will: each is measured
-    at most once, at the cost that `absence_anonymity` states.
+    No column raises the anonymity, so one that does not fit never will: each is measured at most
+    once, at the cost stated by `absence_anonymity`.
 
     Examples
     --------
@@ -331,7 +338,7 @@ def greedy_with_absences(
 
 
 class _AbsenceSearch:
-    """The features chosen so far, and which rows they do not tell apart."""
+    """The features chosen so far, and the groups of rows that are equal in them."""
 
     def __init__(
         self,
@@ -361,7 +368,7 @@ class _AbsenceSearch:
         return Selection(chosen, last.anonymity, last.utility, steps=tuple(self.steps))
 
     def scores(self, utility: str) -> NDArray[Any]:
-        """A score for each column, from how many rows of each class have it."""
+        """Score of each column, for a utility that is a sum over the columns."""
         seen = self.table[np.flatnonzero(self.known)]
         if len(self.classes) > 2:
             return SCORES[utility](ones_by_class(seen, self.label), self.classes)
@@ -369,7 +376,7 @@ class _AbsenceSearch:
         return MODULAR[utility](support, ones, len(self.label), int(self.classes[1]))
 
     def in_turn(self, scores: NDArray[Any], *, counted: bool = True) -> None:
-        """Offer columns by descending score; it is their gain, where it counts."""
+        """Offer columns by descending score; unless `counted`, the gain is in pairs instead."""
         for column in np.argsort(-scores, kind="stable").tolist():
             if scores[column] <= 0 or len(self.steps) >= self.most:
                 return
@@ -378,16 +385,16 @@ class _AbsenceSearch:
     def by_gain(self) -> None:
         """Offer the column that tells most pairs of opposite classes apart, again and again.
 
-        A gain never grows, so a column is counted again only when it comes first.
+        A gain never grows, so a column is counted again only when it comes first in the queue.
         """
         queue = [(-self._parted(c), c) for c in range(self.table.shape[1])]
         heapify(queue)
         while queue and len(self.steps) < self.most:
-            promised, column = queue[0]
+            minus_bound, column = queue[0]
             gain = self._parted(column)
-            if gain <= 0 and promised >= 0:
+            if gain <= 0 and minus_bound >= 0:
                 return
-            if gain < -promised:
+            if gain < -minus_bound:
                 heapreplace(queue, (-gain, column))
                 continue
             heappop(queue)
@@ -412,7 +419,7 @@ class _AbsenceSearch:
         return has
 
     def _parted(self, column: int) -> float:
-        """The share of pairs of opposite classes that this column would newly tell apart."""
+        """Fraction of the pairs of opposite classes that this column would newly tell apart."""
         groups, several = int(self.alike.max()) + 1, len(self.classes)
         parts = (2 * self.alike + self._has(column))[self.known] * several + self.label
         counts = np.bincount(parts, minlength=2 * several * groups).reshape(groups, 2, several)

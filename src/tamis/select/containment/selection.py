@@ -1,8 +1,8 @@
-"""What is asked of a search and what it chose, also as pictures, and the arrays of greedy kernels.
+"""Stopping rule and result of a search, its pictures, and the arrays of the greedy kernels.
 
-A person may have several rows, and searches count rows. Asking a search for more rows than k gives
-crowds of more people; once any k - 1 people have fewer rows together than requested, each crowd has
-at least k people.
+A person may have several rows, but searches count rows. Asking a search for more than k rows gives
+groups of more people: once any k - 1 people together have fewer rows than asked for, every group
+has at least k people.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tamis.risk.grouping import sizes_of
 
 @dataclass(frozen=True)
 class Step:
-    """One feature chosen: what it added, and where the set stood afterwards."""
+    """One chosen feature: its gain, and the utility and anonymity of the set after it."""
 
     feature: int
     gain: float
@@ -38,8 +38,8 @@ class Step:
 class Selection:
     """A feasible set of columns, by number, in the order of choice.
 
-    `bound` is a proven upper limit of the utility over all feasible sets, if the search gives
-    one; `steps` is the path, if the search had one.
+    `bound` is a proven upper bound of the utility over all feasible sets, if the search gives one;
+    `steps` is the path of the search, if it has one.
     """
 
     features: tuple[int, ...]
@@ -54,21 +54,22 @@ class Selection:
 
     @property
     def gap(self) -> float | None:
-        """How far the utility may be below the optimum, as a share of the bound."""
+        """How far the utility may be below the optimum, as a fraction of the bound."""
         if self.bound is None:
             return None
         return 0.0 if self.bound == 0 else max(0.0, (self.bound - self.utility) / self.bound)
 
 
 class StopRule(NamedTuple):
-    """What ends or bars a choice."""
+    """The anonymity to keep, and what ends a search: `stop` at a column that does not fit, the
+    `most` columns, the least gain."""
 
     k: int
     equality: bool
     stop: bool
     most: int
     least_gain: float
-    """In the unit of the counts; a gain must be above it."""
+    """In the unit of the counts; only a gain above it counts."""
 
     @property
     def privacy(self) -> Literal["containment", "equality"]:
@@ -77,7 +78,7 @@ class StopRule(NamedTuple):
 
 
 class Path(NamedTuple):
-    """The choices so far, by position in the queue."""
+    """The columns chosen so far, as positions in the queue."""
 
     item: NDArray[np.int32]
     gain: NDArray[np.int64]
@@ -85,24 +86,24 @@ class Path(NamedTuple):
 
 
 class Queue(NamedTuple):
-    """Candidates by the last known gain; those from `FRESH` on still wait in their first order."""
+    """Candidates by their last known gain; those from `FRESH` on wait in their first order."""
 
     column: NDArray[np.int64]
     gain: NDArray[np.int64]
     stamp: NDArray[np.int32]
-    """How many columns were chosen when the gain was counted; -1: the item is out."""
+    """The number of columns chosen when the gain was counted; -1 if the item is out."""
     heap: NDArray[np.int64]
     state: NDArray[np.int64]
 
 
 def empty_path(most: int, items: int) -> Path:
-    """Space for a path of choices."""
+    """A path with room for `most` choices among `items`."""
     room = min(most, items)
     return Path(np.zeros(room, np.int32), np.zeros(room, np.int64), np.zeros(room, np.int64))
 
 
 def first_queue(column: NDArray[np.int64], bound: NDArray[np.int64]) -> Queue:
-    """Candidates in the order of their first gains, which are upper bounds."""
+    """A queue of candidates sorted by their first gains, which are upper bounds."""
     items = len(column)
     heap, stamp = np.zeros(items, np.int64), np.zeros(items, np.int32)
     return Queue(column, bound.copy(), stamp, heap, np.zeros(2, np.int64))
@@ -121,9 +122,9 @@ HOLDERS = {
 def path_picture(
     chosen: Selection, names: Sequence[str], k: int, utility: str, unit: str = "rows"
 ) -> Picture:
-    """Utility and anonymity, counted in `unit`, after each feature chosen; `k` is a line.
+    """Picture of utility and anonymity after each chosen feature, with `k` as a line.
 
-    `names` are those of all columns.
+    `unit` is what the anonymity counts; `names` are those of all columns.
     """
     steps = chosen.steps
     picture = Picture(
@@ -165,7 +166,7 @@ def path_picture(
 
 
 def several_picture(chosen: Mapping[int, Selection], utility: str) -> Picture:
-    """Utility against k, with the number of features beside each point."""
+    """Picture of utility against k, with the number of features beside each point."""
     picture = Picture(
         _WIDTH,
         _HEIGHT,
@@ -207,7 +208,8 @@ Privacy = Literal["containment", "equality"]
 Found = TypeVar("Found")
 
 GROWTH = 1.25
-"""The smallest factor by which the number of rows is raised next."""
+"""The smallest factor by which the rows asked for are raised: fewer searches against more rows
+than necessary."""
 
 
 def check_k(k: Any, rows: int) -> None:
@@ -227,7 +229,7 @@ def check_privacy(privacy: Any) -> None:
 
 
 def labelled_rows(labelled: Any, label: NDArray[Any]) -> NDArray[np.bool_] | None:
-    """Which rows have a label that may be used, checked; `None`: all."""
+    """Check which rows have a label that may be used; `None` for all."""
     if labelled is None:
         return None
     known = np.asarray(labelled)
@@ -242,7 +244,7 @@ def labelled_rows(labelled: Any, label: NDArray[Any]) -> NDArray[np.bool_] | Non
 
 
 def enough_rows(k: int, people: People) -> int:
-    """The number of rows that always belong to at least k people.
+    """The number of rows that always belong to at least k people: one more than any k - 1 have.
 
     >>> enough_rows(3, People.of([0, 0, 0, 1, 1, 2]))
     6
@@ -260,21 +262,22 @@ def enough_rows(k: int, people: People) -> int:
 def keeping(
     k: int, people: People, search: Callable[[int], Found], reached: Callable[[Found], int]
 ) -> Found:
-    """Ask a search for more and more rows until what it finds keeps k people.
+    """Ask a search for more and more rows until every group of its result has k people.
 
-    `people` are numbered without gaps; `search` finds something in which every crowd has so many
-    rows; `reached` counts the people of its smallest.
+    `people` are numbered without gaps. `search` takes the rows that every group must have, and
+    `reached` counts the people in the smallest group of its result.
     """
     most, rows = enough_rows(k, people), k
     while True:
-        found = search(rows)
-        crowd = reached(found)
+        result = search(rows)
+        crowd = reached(result)
         if crowd >= k:
-            return found
+            return result
         if rows >= most:
             raise CannotMeet(
                 f"the smallest group has {plural(crowd, 'person', 'people')}, below k = {k}"
             )
+        # Scaled by what is missing, as if rows and people grew in step.
         rows = min(most, int(np.ceil(rows * max(GROWTH, k / crowd))))
 
 
@@ -285,26 +288,30 @@ def selected(
     search: Callable[[int], Selection],
     privacy: Privacy = "containment",
 ) -> Selection:
-    """Columns that keep k people, by a search that counts rows; all anonymities are of people."""
+    """Select columns that keep k people with a search that counts rows.
+
+    The anonymities of the result are in people.
+    """
     bounds: list[float | None] = []
 
     def attempt(rows: int) -> Selection:
-        found = search(rows)
-        bounds.append(found.bound)
-        return replace(found, anonymity=crowd_of(table, found.features, people, privacy))
+        result = search(rows)
+        bounds.append(result.bound)
+        return replace(result, anonymity=crowd_of(table, result.features, people, privacy))
 
-    found = keeping(k, people, attempt, lambda each: each.anonymity)
+    found = keeping(k, people, attempt, lambda result: result.anonymity)
     chosen = [step.feature for step in found.steps]
     steps = tuple(
         replace(step, anonymity=crowd_of(table, chosen[: i + 1], people, privacy))
         for i, step in enumerate(found.steps)
     )
-    # Sets that keep k people also keep k rows, so the first search bounds them too.
+    # Sets that keep k people also keep k rows, so the bound of the first search, which asks for k
+    # rows, holds for them too. Later bounds are over fewer sets.
     return replace(found, bound=bounds[0], steps=steps)
 
 
 def crowd_of(table: Any, features: Any, people: People, privacy: Privacy = "containment") -> int:
-    """The fewest people who have, in these columns, everything a row has, or who equal it.
+    """Anonymity of some columns in people: the fewest who have everything a row has, or equal it.
 
     >>> rows = np.array([[1, 1], [1, 0], [1, 1]])
     >>> who = People.of([0, 1, 0])
@@ -320,7 +327,7 @@ def crowd_of(table: Any, features: Any, people: People, privacy: Privacy = "cont
 
 
 def equal_people(rows: Any, people: People) -> int:
-    """The people in the smallest class of equal rows of a CSR array."""
+    """The number of people in the smallest group of equal rows of a CSR array."""
     from tamis.risk.kernels import distinct_rows
 
     first, _, of_row = distinct_rows(rows.indptr, rows.indices)

@@ -1,4 +1,4 @@
-"""`ContainmentSelector`: features that predict while every row hides among at least k rows."""
+"""`ContainmentSelector`: select predictive features in which each row hides among at least k."""
 
 from __future__ import annotations
 
@@ -29,36 +29,36 @@ SEARCHES = ("greedy", "maximal", "improve", "exact")
 class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     """Select 0/1 features under anonymity by containment.
 
-    In the released columns, at least k rows have everything that any row *has*.
+    In the released columns, at least k rows have everything that any given row *has*.
 
     Parameters
     ----------
     k : int
-        The anonymity to keep: at least k rows have all the ones of any row; rows of k people,
-        if `fit` is given `people`.
+        The anonymity to keep: at least k rows have all the ones of any given row; k people do if
+        `fit` is given `people`.
     utility : str or callable
         What to maximise; see `tamis.select.containment.greedy.greedy`. To predict well, take
-        ``"difference"``, or ``"best"``, which costs seconds: mean AUC on held-out rows of six
-        real tables was .886 and .892 at k = 5 and .878 and .881 at k = 11; ``"distcnt"`` reached
-        .874 and .863, the paper's ``"hamdist"`` with ``on_violation="stop"`` .853 and .844
-        (`bench/bench_utilities.py`).
+        ``"difference"``, or ``"best"``, which takes seconds: their mean AUC on held-out rows of
+        six real tables was .886 and .892 at k = 5, and .878 and .881 at k = 11. ``"distcnt"``
+        reached .874 and .863 at these k, the paper's ``"hamdist"`` with ``on_violation="stop"``
+        .853 and .844 (`bench/bench_utilities.py`).
     search : {"greedy", "maximal", "improve", "exact"}
         `greedy` adds the best feature that fits; `maximal` takes the best of the largest maximal
-        frequent itemsets; `improve` is a local search that starts from greedy; `exact` proves the
-        optimum or gives its bound within `time_limit`.
+        frequent itemsets; `improve` is a local search that starts from greedy; `exact` finds the
+        optimum, or a bound of it within `time_limit`.
     privacy : {"containment", "equality"}
         Whether a row hides among the rows that contain it, or only among equal rows
         (k-anonymity).
     on_violation : {"skip", "stop"}
-        What greedy does at a feature that does not fit: go on, or stop as the paper does.
+        What greedy does at a feature that does not fit: skip it, or stop as the paper does.
     extend : bool
-        Go on afterwards with what still fits; greedy with ``on_violation="stop"`` does not.
+        Afterwards add whatever still fits; greedy with ``on_violation="stop"`` does not.
     largest : int
         How many maximal itemsets `maximal` compares.
     time_limit : float, optional
         Seconds for `improve` and `exact`.
     drop_rare : bool
-        Leave out features with fewer than k ones before ``on_violation="stop"`` reaches them.
+        Leave out features with fewer than k ones, at which ``on_violation="stop"`` would stop.
     max_features : int, optional
         The most features that greedy chooses.
     min_gain : float
@@ -68,15 +68,15 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     random_state : int
         Draws the held-out rows of `likelihood` and `auc`, and the moves of `improve`.
     absences : int
-        How many things that a person lacks an attacker may know besides all that they have: with
-        0 this is anonymity by containment, with all columns k-anonymity. More than 0 needs
+        How many things that a person lacks an attacker may know besides all that they have. With
+        0 this is anonymity by containment, with all columns it is k-anonymity. More than 0 needs
         ``search="greedy"``, ``on_violation="skip"`` and the utility `distcnt` or a sum over the
-        features, and takes time that grows with their power; see
+        features; its time may grow with the number of features to the power of `absences`, see
         `tamis.risk.containment.absence_anonymity`.
     preset : {"paper"} or None
         `"paper"`: the printed algorithms, Maximal with its 20 largest itemsets or Greedy, by
-        `hamdist`, `distcnt` or `cm`: they stop at the first feature that does not fit, and add
-        nothing afterwards. Without it they skip such a feature, which finds more at the same k.
+        `hamdist`, `distcnt` or `cm`. They stop at the first feature that does not fit and add
+        nothing afterwards; by default such a feature is skipped, which finds more at the same k.
 
     Attributes
     ----------
@@ -87,7 +87,7 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     utility_ : float
         Their utility.
     bound_ : float or None
-        A proven upper limit of the utility, if the search gives one.
+        A proven upper bound of the utility, if the search gives one.
     selection_ : Selection
         Features in the order of choice, with the path.
     unit_ : {"people", "rows"}
@@ -157,22 +157,22 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         ----------
         X : 0/1 array, CSR or CSC array, or frame
         y : labels of classes
-            Two or more; what each utility is with more than two, `tamis.select.containment.several`
-            says. Of several classes, `maximal`, `improve` and `exact` under containment go by
-            `hamdist` (`maximal` by `cm` and `size`, too), not by `distcnt`.
+            Two or more; `tamis.select.containment.several` defines the utilities for more than
+            two. With these, `maximal`, `improve` and `exact` under containment maximise `hamdist`
+            (`maximal` also `cm` and `size`), not `distcnt`.
         people : array, optional
-            The person each row belongs to, by name or number, if a person may have several: k and
-            every anonymity then count people. The search counts rows and is asked for more
-            of them until it keeps k people; `time_limit` applies to each search.
+            The person of each row, by name or number, if people may have several rows: k and every
+            anonymity then count people. The search itself counts rows and is run for more and more
+            of them until k people are kept; `time_limit` applies to each run.
         labelled : array of bool, optional
-            The rows whose labels the search may use, whichever search it is; the others count only
-            for the anonymity. So a choice can be tested on rows that are released too.
+            The rows whose labels any search may use; the others count only for the anonymity. The
+            choice can then be tested on rows that are released but whose labels it has not seen.
         """
         if self.search not in SEARCHES:
             raise InputError(f"search must be one of {', '.join(SEARCHES)}, got {self.search!r}")
         self._check_preset()
         names = [str(name) for name in getattr(X, "columns", [])]
-        # Whether the cells are 0 and 1, and finite, is checked below, naming the columns.
+        # Cells are checked to be 0 or 1 and finite below, where a message can name the columns.
         X, y = validate_data(
             self, X, y, accept_sparse=("csr", "csc"), dtype=None, ensure_all_finite=False
         )
@@ -199,7 +199,7 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def plot(self) -> Picture:
-        """What each feature chosen added, and how the anonymity fell."""
+        """Picture of the utility and the anonymity after each chosen feature."""
         from tamis.select.containment.selection import path_picture
 
         check_is_fitted(self)
@@ -314,6 +314,7 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         useful = support[(support > 0) & (support < rows)]
         if len(useful) == 0:
             return "no feature separates anything: every column is constant"
+        # Under equality the rows without the feature are a group as well.
         alone = useful if self.privacy == "containment" else np.minimum(useful, rows - useful)
         if alone.max() < k:
             return (
@@ -332,7 +333,7 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def _check_other_search(self) -> None:
-        """`maximal`, `improve` and `exact` support few utilities, and no limits."""
+        """Refuse what only greedy supports: most utilities, and limits on the features chosen."""
         known = ("hamdist", "distcnt", *(("cm", "size") if self.search == "maximal" else ()))
         if self.utility not in known:
             raise InputError(

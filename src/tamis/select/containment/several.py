@@ -1,9 +1,10 @@
-"""What columns of 0 and 1 tell of a label with more than two classes.
+"""Utilities of 0/1 columns for a label with more than two classes.
 
-The paper counts pairs of rows of opposite classes and rows of the majority class: with more classes
-these are pairs of rows of different classes and, as before, the rows of the largest class. The
-difference of shares is the mean over all pairs of classes, information has its usual definition,
-and a model is asked for each class against the rest. With two classes each is what it always was.
+The paper counts pairs of rows of opposite classes and rows of the majority class. With more classes
+these are pairs of rows of different classes and, as before, rows of the largest class. The
+difference of shares is averaged over all pairs of classes, information has its usual definition,
+and models are fitted to each class against the rest. With two classes all reduce to the definitions
+in `greedy`.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from tamis.select.containment.source import Projection
 
 
 def ones_by_class(table: Binary, label: Ints, known: NDArray[np.bool_] | None = None) -> Ints:
-    """The ones of each column in each class, among the known rows: classes by columns."""
+    """Ones of each column in each class, among the known rows; an array of classes by columns."""
     rows = np.arange(len(label)) if known is None else np.flatnonzero(known)
     members = sparse.csr_array(
         (np.ones(len(rows), np.int64), (label[rows], rows)),
@@ -34,13 +35,14 @@ def ones_by_class(table: Binary, label: Ints, known: NDArray[np.bool_] | None = 
 
 
 def unlike_pairs(classes: Ints) -> int:
-    """How many pairs of rows are of different classes, of which there are so many rows each."""
+    """Number of pairs of rows of different classes, from the number of rows in each class."""
+    # Half of all ordered pairs, less those within a class; rows paired with themselves cancel.
     rows = int(classes.sum())
     return (rows * rows - int((classes * classes).sum())) // 2
 
 
 def parted_pairs(ones: Ints, classes: Ints) -> Ints:
-    """How many pairs of rows of different classes differ in each column.
+    """For each column, the number of pairs of rows of different classes that differ in it.
 
     >>> parted_pairs(np.array([[2], [0], [1]]), np.array([2, 2, 2])).tolist()
     [8]
@@ -51,13 +53,13 @@ def parted_pairs(ones: Ints, classes: Ints) -> Ints:
 
 
 def information(ones: Ints, classes: Ints) -> Floats:
-    """The mutual information of each column with the label, in nats."""
+    """Mutual information of each column with the label, in nats."""
     rows, support = int(classes.sum()), ones.sum(axis=0)
     total = np.zeros(len(support))
     for cell, of_column in ((ones, support), (classes[:, None] - ones, rows - support)):
         expected = of_column * (classes[:, None] / rows)
         total += rel_entr(cell, expected).sum(axis=0) / rows
-    # Rounded, so that columns of equal worth tie instead of differing in the last bit.
+    # Rounded so that columns of equal information tie rather than differ in the last bit.
     return np.maximum(np.round(total, 12), 0.0)
 
 
@@ -72,7 +74,7 @@ def _hamming(ones: Ints, classes: Ints) -> Floats:
 
 
 def _difference(ones: Ints, classes: Ints) -> Floats:
-    """How far apart the shares of ones of two classes are, on average over all pairs of classes."""
+    """Absolute difference between the shares of ones of two classes, averaged over all pairs."""
     there = classes > 0
     shares = ones[there] / classes[there][:, None]
     apart = [np.abs(one - other) for one, other in combinations(shares, 2)]
@@ -85,11 +87,11 @@ SCORES = {
     "information": information,
     "ratio": _ratio,
 }
-"""The utilities that are sums over the columns, from the ones of each class."""
+"""Utilities that are sums over the columns, computed from the ones of each class."""
 
 
 class ClassGroups:
-    """Rows that are equal in the columns so far, by class."""
+    """Groups of rows that are equal in the columns chosen so far, counted by class."""
 
     def __init__(self, table: Binary, label: Ints, known: NDArray[np.bool_]) -> None:
         self._table = sparse_columns(sparse_columns(table)[np.flatnonzero(known)])
@@ -100,11 +102,12 @@ class ClassGroups:
 
     @property
     def in_majority(self) -> int:
-        """How many rows are of the largest class of their group."""
+        """The number of rows in the largest class of their group."""
         return int(self.counts.max(axis=1).sum())
 
     def gains(self, column: int) -> tuple[int, int]:
-        """More rows in the largest class of their group, and pairs newly told apart."""
+        """Gain in rows of the largest class of their group, and pairs newly told apart."""
+        # Only groups of rows with the column change; the others are left out of the count.
         rows = self._rows(column)
         groups, place = np.unique(self._group[rows], return_inverse=True)
         parts = place * self._classes + self._label[rows]
@@ -117,7 +120,7 @@ class ClassGroups:
         return int(more.sum()), int(pairs.sum())
 
     def split(self, column: int) -> None:
-        """Tell rows that have the column from those that lack it."""
+        """Split each group into the rows that have the column and those that lack it."""
         self._group[self._rows(column)] += len(self.counts)
         self._group = np.unique(self._group, return_inverse=True)[1]
         parts = self._group * self._classes + self._label
@@ -133,17 +136,18 @@ class ClassGroups:
 def pick_pairs(
     groups: ClassGroups, fits: Projection, candidates: Ints, unit: int, rule: StopRule
 ) -> tuple[list[Step], bool]:
-    """Choose the column that tells most pairs apart, again and again; whether all were looked at.
+    """Pick the column that tells most pairs apart, again and again.
 
-    A gain never grows, so a column is counted again only when it comes first.
+    Returns the steps, and whether the search ended by itself rather than at a column that does not
+    fit. A gain never grows, so a column is counted again only when it comes first in the queue.
     """
     queue = [(-groups.gains(c)[1], c) for c in candidates.tolist()]
     heapify(queue)
     steps: list[Step] = []
     while queue and len(steps) < rule.most:
-        promised, column = queue[0]
+        minus_bound, column = queue[0]
         gain = groups.gains(column)[1]
-        if gain < -promised:
+        if gain < -minus_bound:
             heapreplace(queue, (-gain, column))
             continue
         if gain / unit <= rule.least_gain:
@@ -157,17 +161,21 @@ def pick_pairs(
 def pick_majority(
     groups: ClassGroups, fits: Projection, candidates: Ints, unit: int, rule: StopRule
 ) -> tuple[list[Step], bool]:
-    """Choose by rows in the largest class, then by pairs: gains may grow, so all are counted."""
+    """Pick the column that adds most rows in the largest class, then most pairs, again and again.
+
+    Returns what `pick_pairs` does. Gains may grow here, so all are counted at each step.
+    """
     left, steps = candidates.tolist(), list[Step]()
     base = groups.in_majority / unit
     while left and len(steps) < rule.most:
         if not rule.stop:
             left = [c for c in left if fits.fits(c)]
         gains = {c: groups.gains(c) for c in left}
+        # Without a least gain, telling pairs apart is gain enough, as in `kernels._weigh_all`.
         worth = {
-            c: found
-            for c, found in gains.items()
-            if (found[1] > 0 if rule.least_gain == 0 else found[0] / unit > rule.least_gain)
+            c: (rows, pairs)
+            for c, (rows, pairs) in gains.items()
+            if (pairs > 0 if rule.least_gain == 0 else rows / unit > rule.least_gain)
         }
         if not worth:
             break
@@ -186,7 +194,7 @@ def _take(
     steps: list[Step],
     base: float = 0.0,
 ) -> bool:
-    """Add the column where it fits."""
+    """Add the column and record the step if it fits; return whether it did."""
     if not fits.offer(column):
         return False
     groups.split(column)

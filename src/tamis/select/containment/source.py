@@ -1,12 +1,12 @@
-"""Where the searches take columns from: the table as it came, or its distinct rows.
+"""Columns for the searches, read in blocks from the table or from its distinct rows.
 
-A `Projection` grows by such columns, and says whether one still fits.
+A `Projection` grows by such columns, and tells whether one still fits.
 
-Columns that can no longer fit are found without looking at them one by one. The longest pattern
-that a column touches is maximal among those that it touches. So if only 1 to k - 1 of its rows have
-the column, the column does not fit, nor ever will. Rows are read from the longest pattern down, and
-each column is decided where it first appears: on a sparse table most columns are ruled out after a
-few of their rows.
+Columns that can no longer fit are ruled out without reading them one by one. The longest pattern
+that a column touches is maximal among those that it touches; so if only 1 to k - 1 rows of that
+pattern have the column, the column does not fit, now or later. Rows are read from the longest
+pattern down, and each column is decided where it first appears: on a sparse table most columns are
+ruled out after a few of their rows.
 """
 
 from __future__ import annotations
@@ -36,10 +36,12 @@ from tamis.select.containment.kernels import (
 from tamis.select.containment.selection import Privacy, StopRule, check_k, check_privacy
 
 UNSEEN = 2**31 - 1
+"""In place of a pattern number: the column was not seen yet. Larger than any pattern number."""
+# Reading by row is a sequential pass, and a column ruled out saves its turn in the search too.
 WORTH = 128
-"""How many ones may be read to save reading one in a column that does not fit."""
+"""How many ones may be read by row to save reading one in a column that does not fit."""
 FEWEST_CHOSEN = 2
-"""The fewest chosen columns for which enough is ruled out to be worth reading the table."""
+"""The fewest chosen columns at which enough can be ruled out to justify reading the table."""
 
 
 def knock_out(
@@ -49,7 +51,7 @@ def knock_out(
     alive: NDArray[np.bool_],
     g: Patterns,
 ) -> None:
-    """Mark columns of a CSR table of unweighted rows that do not fit as not alive."""
+    """Clear `alive` for columns of a CSR table with unweighted rows that do not fit any more."""
     if g.state[CHOSEN] < FEWEST_CHOSEN:
         return
     patterns = int(g.state[PATTERNS])
@@ -60,7 +62,8 @@ def knock_out(
     place[falling] = ends - weight
     rows = np.empty(len(g.of_row), np.int32)
     _sort_rows(g.of_row, place, rows)
-    # A column whose rows all lie in the empty pattern has as many there as before.
+    # The empty pattern rules out nothing: a column with rows only there has all its rows there,
+    # and these are k or more.
     lengths = g.tree[falling, LENGTH]
     ends, lengths = ends[lengths > 0], lengths[lengths > 0]
     first = np.searchsorted(-lengths, -lengths)
@@ -72,7 +75,7 @@ def knock_out(
 
 @njit(cache=True, error_model="numpy")
 def _sort_rows(of_row: Any, place: Any, rows: Any) -> None:
-    """Group the rows by pattern."""
+    """Counting sort of the rows by pattern; `place` has the first position of each."""
     for r in range(of_row.size):
         p = of_row[r]
         rows[place[p]] = r
@@ -93,9 +96,9 @@ def _judge(
 ) -> None:
     """Count the rows of each column in the longest patterns that it touches.
 
-    Pattern i ends at row ``ends[i]``; ``first[i]`` is the first pattern as long as it. In `last`
-    is the pattern that a column was last counted in, -1 if a count ended below k. Rows are
-    read while the columns not yet seen have enough ones to be worth it.
+    Pattern i ends before row ``ends[i]``; ``first[i]`` is the first pattern of its length. `last`
+    has the pattern in which a column was last counted, or -1 if a count ended below k. Reading
+    stops when the columns not yet seen have too few ones left to be worth it.
     """
     begin, unread, unseen = 0, indices.size, 0
     for c in range(last.size):
@@ -109,8 +112,8 @@ def _judge(
             unread -= indptr[r + 1] - indptr[r]
             for c in indices[indptr[r] : indptr[r + 1]]:
                 seen = last[c]
-                # Out, or counted in a longer pattern: a shorter one may lie inside that one, and
-                # then it is not maximal. Patterns of one length never lie inside each other, so
+                # Ruled out, or counted in a longer pattern: this one may lie inside that one, and
+                # then it is not maximal. Patterns of equal length never lie inside each other, so
                 # each of the longest that a column touches must have k of its rows.
                 if seen < since:
                     continue
@@ -128,13 +131,17 @@ def _judge(
 
 
 SHARE = 0.16
-"""The share of the bytes of a CSR table that may be held by column at a time."""
+"""Fraction of the bytes of a CSR table that may be held by column at a time: memory against
+passes over the table."""
 FIRST = 32
-"""Columns to begin with: a search often ends early, or the first columns rule out most others."""
+"""Columns in the first block: a search often ends early, or these rule out most others."""
 MOST_ONES = 1 << 20
-"""The most ones that a search that needs most columns anyway reads all at once."""
+"""The most ones that are read all at once by a search that needs most columns anyway."""
+# Once columns are ruled out, what is left is read in as few passes as memory allows; a search that
+# stops at the first column that does not fit may end any time, so its blocks grow more slowly.
 GROWTH, STOP_GROWTH = 1000, 16
-"""The factor by which the number of columns then grows."""
+"""The factors by which the number of columns then grows: normally, and where such a column stops
+the search."""
 
 
 @dataclass(frozen=True)
@@ -156,7 +163,7 @@ class ColumnSource:
     ones: NDArray[np.int64]
     """Ones of each column in the rows of the true class."""
     distinct: NDArray[np.int64] | None = None
-    """What each distinct row stands for; `None`: the rows are as they came."""
+    """Packed counts of each distinct row; `None` if the rows are those of the table."""
 
     @classmethod
     def of(
@@ -189,13 +196,13 @@ class ColumnSource:
 
     @property
     def weight(self) -> NDArray[np.int64]:
-        """How many rows each row of the table stands for."""
+        """The number of rows behind each row of `table`."""
         if self.distinct is None:
             return np.ones(self.table.shape[0], np.int64)
         return np.asarray(self.distinct[0] & LOW)
 
     def start(self, by_class: bool) -> Patterns:
-        """All rows in one pattern; `by_class`: the classes are counted too."""
+        """Put all rows into one pattern; with `by_class`, count the classes too."""
         counts = self.distinct
         if counts is None and by_class:
             ones = self.positive if self.known is None else self.positive & self.known
@@ -210,10 +217,10 @@ class ColumnSource:
     def blocks(
         self, order: NDArray[np.int64], rule: StopRule, g: Patterns, few: bool = True
     ) -> Iterator[Columns]:
-        """The columns in this order, all at once or `few` at first and then more.
+        """Read the columns in this order, all at once or, with `few`, in growing blocks.
 
-        Before more columns of a CSR table are read, those that cannot fit `g` any more are ruled
-        out: they come without rows. If the first of them stops the search, none are.
+        Before the next block of a CSR table is read, columns that cannot fit `g` any more are ruled
+        out and come without rows; not so where such a column must stop the search.
         """
         if self.table.format == "csc":
             yield take(self.table, order, self.support)
@@ -233,13 +240,14 @@ class ColumnSource:
             done, columns = done + size, columns * (STOP_GROWTH if rule.stop else GROWTH)
 
     def _room(self) -> int:
+        """The most ones in a block; each takes the 4 bytes of a row number."""
         table = self.table
         size = table.data.nbytes + table.indices.nbytes + table.indptr.nbytes
         return max(int(SHARE * size / 4), 1 << 20)
 
 
 def join_blocks(first: Columns | None, then: Columns) -> Columns:
-    """Two blocks as one; blocks of a CSC table share their rows and come whole."""
+    """Join two blocks of a CSR table; a CSC table comes as one block and needs no joining."""
     if first is None:
         return then
     shift = len(first.rows)
@@ -261,8 +269,8 @@ def _columns_of(masks: NDArray[np.uint64], width: int) -> sparse.csc_array:
 class Projection:
     """A table projected on a growing set of columns, kept at anonymity k or above.
 
-    A row hides among the rows that contain it, or only among equal rows (`privacy`); with
-    `weight`, it stands for so many.
+    A row hides among the rows that contain it, or only among equal rows (`privacy`). `weight` is
+    the number of rows that each row stands for, by default 1.
 
     >>> projection = Projection([[1, 1], [1, 0], [1, 1]], k=2)
     >>> projection.offer(0), projection.offer(1), projection.anonymity
@@ -278,14 +286,14 @@ class Projection:
         self.k, self._equality = k, privacy == "equality"
         self.features: list[int] = []
         rows = self._table.shape[0]
-        each = None if weight is None else kernels.packed(weight, 0)
-        self._patterns = kernels.start(rows, each)
+        counts = None if weight is None else kernels.packed(weight, 0)
+        self._patterns = kernels.start(rows, counts)
         check_k(k, self.anonymity)
         check_privacy(privacy)
 
     @property
     def anonymity(self) -> int:
-        """The anonymity of the projection; that of no columns is the number of rows."""
+        """The anonymity of the projection; without columns it is the number of rows."""
         return int(self._patterns.state[kernels.ANONYMITY])
 
     def fits(self, column: int) -> bool:
@@ -293,7 +301,7 @@ class Projection:
         return bool(kernels.fits(self._rows(column), self.k, self._equality, self._patterns))
 
     def offer(self, column: int) -> bool:
-        """Add the column if it fits; returns whether it did."""
+        """Add the column if it fits; return whether it did."""
         self._patterns = kernels.widen(self._patterns)
         fitted = kernels.offer_column(self._rows(column), self.k, self._equality, self._patterns)
         if fitted:
