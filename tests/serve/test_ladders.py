@@ -172,3 +172,27 @@ def test_by_keyboard_a_ladder_is_opened_begun_with_and_kept(
     page.reload()
     assert text.input_value() == "{ keep = [2] }"
     context.close()
+
+
+@long
+def test_columns_are_set_together_and_back_but_for_target_and_secret(
+    browser: Browser, server: Server
+):
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(server.address)
+    page.wait_for_url(re.compile("/tables/1/"))
+    page.goto(f"{server.root}/tables/1/columns")
+    roles = page.locator("table.roles select")
+    before = roles.evaluate_all("all => all.map((s) => s.value)")
+    assert {"target", "sensitive"} <= set(before)
+    assert page.locator("#undo-all").is_hidden()
+    page.locator("#all-are").select_option("drop")
+    page.locator("#set-all").press("Enter")
+    after = roles.evaluate_all("all => all.map((s) => s.value)")
+    one_by_one = {"target", "sensitive", "weight"}
+    assert after == [role if role in one_by_one else "drop" for role in before]
+    page.locator("#undo-all").press("Enter")
+    assert roles.evaluate_all("all => all.map((s) => s.value)") == before
+    assert page.locator("#undo-all").is_hidden()
+    context.close()

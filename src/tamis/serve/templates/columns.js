@@ -53,14 +53,31 @@ if (form) {
   search.addEventListener("keydown", (event) => {
     if (event.key === "Enter") event.preventDefault();
   });
-  document.getElementById("set-all").addEventListener("click", () => {
-    const role = document.getElementById("all-are").value;
-    for (const select of selects.filter((s) => !s.closest("tr").hidden)) {
+  // Target, secret and weight were chosen one by one, and are changed one by one.
+  const chosen = ["target", "sensitive", "weight"];
+  const undo = document.getElementById("undo-all");
+  let before = [];
+
+  function setRoles(roles) {
+    for (const [select, role] of roles) {
       select.value = role;
       paint(select);
     }
     count();
     form.dispatchEvent(new Event("change"));
+  }
+
+  document.getElementById("set-all").addEventListener("click", () => {
+    const role = document.getElementById("all-are").value;
+    const some = selects.filter((s) => !s.closest("tr").hidden && !chosen.includes(s.value));
+    before = some.map((s) => [s, s.value]);
+    setRoles(some.map((s) => [s, role]));
+    undo.hidden = !some.length;
+  });
+  undo.addEventListener("click", () => {
+    setRoles(before);
+    undo.hidden = true;
+    document.getElementById("set-all").focus();
   });
   document.getElementById("bulk").hidden = false;
 }
