@@ -1,4 +1,4 @@
-"""The boosting by which kept and told are measured, as a classifier: `BoostedTrees`."""
+"""`BoostedTrees`: the boosting that measures kept and told, as a scikit-learn classifier."""
 
 from __future__ import annotations
 
@@ -27,13 +27,14 @@ if TYPE_CHECKING:
     from typing import Self
 
 MOST_LEARNT = 50_000
-"""The most rows that are learnt from: trees of depth three are no better for more."""
+"""Most training rows: trees of depth three gain nothing from more."""
 
 
 class BoostedTrees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Small boosted trees, which learn any few columns of a table in milliseconds.
+    """Small boosted trees that learn a few columns of a table in milliseconds.
 
-    They learn while they are asked: only then is it known which rows there are.
+    `fit` only keeps the rows. The trees are grown in `predict`, because the training rows and the
+    rows to predict are coded together.
 
     Parameters
     ----------
@@ -84,7 +85,7 @@ class BoostedTrees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def code(self, X: Any) -> list[Column]:
-        """A table coded once, for `fit_coded` on any of its rows and columns."""
+        """Code a table once, for `fit_coded` on any of its rows and columns."""
         features = X if isinstance(X, Features) else Features.of(frame_of(X)[0])
         return features.with_nominal(self.nominal).columns
 
@@ -104,7 +105,7 @@ class BoostedTrees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_with_proba_coded(
         self, coded: Sequence[Column], rows: RowNumbers
     ) -> tuple[NDArray[Any], NDArray[np.float64]]:
-        """The likeliest class of each of the same rows, and the probability of each class."""
+        """Like `predict_coded`, with the probability of each class besides."""
         shares = self._shares([coded[c].take(rows) for c in self._columns])
         return self.classes_[shares.argmax(axis=1)], shares
 
@@ -122,11 +123,13 @@ class BoostedTrees(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _shares(self, asked: Sequence[Column]) -> NDArray[np.float64]:
         rows = len(self._label)
-        some = min(rows, MOST_LEARNT)
-        learn = np.arange(some) * rows // some  # evenly spread: rows come by what they hold
+        sampled = min(rows, MOST_LEARNT)
+        # Evenly spaced, not the first ones: rows may come sorted by what they hold.
+        learn = np.arange(sampled) * rows // sampled
         both = [one.then(other) for one, other in zip(self._learnt, asked)]
         ask = np.arange(rows, len(both[0].values))
         table = CodedTable.of_columns(both, learn)
+        # The labels of the rows to predict are never read; zeros give the array its length.
         label = np.concatenate([self._label, np.zeros(len(ask), dtype=np.int64)])
         return Boosting().probabilities(table, label, learn, ask, classes=len(self.classes_))
 

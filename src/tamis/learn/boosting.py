@@ -1,12 +1,13 @@
-"""A small boosting on codes: what any few columns of a table tell of a label, in milliseconds.
+"""A small gradient boosting on codes: how well a few columns predict a label, in milliseconds.
 
 Trees of depth three are grown on histograms of gradients, one tree a class and round. A split is a
-set of codes, so numbers and nominal values are one thing: a column's codes are put in order, their
-own one or that of their mean gradient, and cut where it pays most. A split must pay for itself as
-a test would ask, which keeps probabilities honest on small tables without rows held back to stop.
+set of codes, so numbers and nominal values are treated alike: a column's codes are sorted, by
+their own order or by their mean gradient, and cut where the gain is largest. Each split must gain
+more log-likelihood than chance would (`bar`), which keeps the probabilities calibrated on small
+tables without a validation set for early stopping.
 
-Rows alike in every code, and in what is known before, are boosted as one that counts for all: of
-few or coarse columns a table has few distinct rows, and the time goes with those.
+Rows with the same codes and the same starting probabilities are boosted as one weighted row. A few
+coarse columns have few distinct rows, and the time depends on those alone.
 """
 
 from __future__ import annotations
@@ -25,26 +26,27 @@ from tamis.learn.coded_table import CodedTable, labels_counted, rows_alike
 from tamis.notebook import by_fields
 
 MOST_ROWS = 1 << 17
-"""Beyond so many rows the slopes of one row are too small for their half of a word."""
+"""Most training rows: with more, the rounding of one row's gradient in half a word gets coarse."""
 
 
 @dataclass(frozen=True)
 class Boosting:
-    """How to boost.
+    """The hyperparameters of the boosting.
 
     Parameters
     ----------
     rounds : int, default 20
-        Trees of each class, at most.
+        Most trees of each class.
     rate : float, default 0.3
-        The share of a leaf's best step that is taken.
+        Learning rate: the fraction of a leaf's Newton step that is taken.
     ridge : float, default 2
         Added to the curvature of a leaf (L2 shrinkage).
     smooth : float, default 5
-        Added to the curvature of a nominal code, with the gradient of its node, when codes are put
-        in order: the gradient of a rare code is mostly chance.
+        Shrinks the mean gradient of a nominal code towards that of its node before codes are
+        sorted, as if the node's mean had this much curvature: a rare code's gradient is mostly
+        chance.
     bar : float, default 1.5
-        What a split, with those below it, must gain in log-likelihood (nats) to stand.
+        Log-likelihood (nats) that a split must gain, together with the splits below it, to be kept.
 
     Examples
     --------
@@ -73,7 +75,7 @@ class Boosting:
         start: Floats | None = None,
         classes: int | None = None,
     ) -> Floats:
-        """Learn on some rows and give the probability of each class for others, rows by classes.
+        """Learn from some rows and predict class probabilities for others, rows by classes.
 
         Parameters
         ----------
@@ -84,16 +86,16 @@ class Boosting:
         columns : sequence of int, optional
             The columns to learn from. `None`: all.
         start : array of float, rows by classes, optional
-            What is known before: probabilities for every row of the table, all above 0. `None`:
-            the shares of the classes among the rows learnt from, see `shares`.
+            Starting probabilities for every row of the table, all above 0. `None`: the class
+            frequencies of the training rows, see `shares`.
         classes : int, optional
-            How many there are. `None`: as many as the labels show.
+            The number of classes. `None`: one more than the largest label.
         """
         task = BoostingTask.of(table, label, learn, ask, start=start, classes=classes)
         return self.answer(task, columns)
 
     def answer(self, task: BoostingTask, columns: Sequence[int] | None = None) -> Floats:
-        """Learn some columns of a task, all by default; as `probabilities` gives it."""
+        """Like `probabilities`, for a task laid out before and some of its columns (all)."""
         chosen = range(len(task.table)) if columns is None else columns
         learnt = len(task.label)
         if len(chosen) == 0 or task.classes < 2:
@@ -103,7 +105,8 @@ class Boosting:
         hits = labels_counted(place, task.label, task.classes)
         margins = _margins(task.known[:, first])
         numbers = np.asarray(chosen, dtype=np.intp)
-        # A word has room for the slopes of all rows together: their number has so many bits.
+        # The number of bits of the row count: it decides how finely gradients can be rounded so
+        # that those of all rows together still fit into half a word (see `_packed`).
         bits = max(1, (learnt - 1).bit_length())
         boost(
             np.ascontiguousarray(codes[:, first]),
@@ -124,21 +127,21 @@ class Boosting:
 
 @dataclass(frozen=True, eq=False)
 class BoostingTask:
-    """A label, rows to learn it from and rows to ask about: laid out once, for any columns.
+    """A label, its training rows and the rows to predict, laid out once for any set of columns.
 
     Build it with `of`.
     """
 
     table: CodedTable
     places: RowNumbers
-    """Where the codes of these rows are: first those learnt from, then those asked about."""
+    """Positions of the rows in `table.codes`: first the training rows, then those to predict."""
     label: NDArray[np.int64]
-    """The classes of the rows to learn from."""
+    """The classes of the training rows."""
     classes: int
     known: Floats
-    """What is known before, classes by rows."""
+    """Starting probabilities, classes by rows."""
     number: NDArray[np.uint64]
-    """A number of what is known for each row, alike where that is; no line if it always is."""
+    """One line that numbers the distinct starting probabilities; no line if all rows share them."""
     _lines: dict[int, NDArray[np.uint8]] = field(default_factory=dict)
 
     __repr__ = by_fields
@@ -167,30 +170,33 @@ class BoostingTask:
             known = np.tile(shares(learnt, classes)[:, None], len(rows))
         else:
             known = np.ascontiguousarray(_checked(start, table.rows, rows, classes).T)
+            # Compared by their bits, so that only rows that start exactly alike are merged.
             none = np.zeros((0, len(rows)), dtype=np.uint8)
             first, place = rows_alike(none, known.view(np.uint64))
             number = place[None, :].astype(np.uint64) if len(first) > 1 else number
         return cls(table, table.places(rows), learnt, classes, known, number)
 
     def codes(self, column: int) -> NDArray[np.uint8]:
-        """The codes of a column in these rows, taken from the table once."""
+        """The codes of a column in the rows of the task, gathered once."""
         if column not in self._lines:
             self._lines[column] = self.table.codes[column].take(self.places)
         return self._lines[column]
 
 
 class _BoostingRoom(NamedTuple):
-    """Arrays that the kernel works in: made here, since each kind takes it long to compile."""
+    """Work arrays of the kernel, allocated here: allocating inside makes it slow to compile."""
 
+    # Unsigned where an index is meant: Numba then leaves out its check for negative indices.
     gradient: Floats
     curvature: Floats
     words: NDArray[np.int64]
-    """Of each row learnt from, both slopes in one word."""
+    """Gradient and curvature of each training row, packed into one word."""
     asked: NDArray[np.uint64]
-    """Of the rows looked at: their numbers, where the sums of their node begin, their words."""
+    """Numbers of the rows to add to the histograms; beside it their node's offset and words."""
     place: NDArray[np.uint64]
     slopes: NDArray[np.int64]
     sums: NDArray[np.int64]
+    """Histograms: columns by (nodes by codes), of packed words."""
     leaf: NDArray[np.uint64]
     split_column: NDArray[np.uint64]
     split_right: NDArray[np.uint64]
@@ -200,11 +206,11 @@ class _BoostingRoom(NamedTuple):
     counts: NDArray[np.int64]
     gains: Floats
     leaves: Floats
-    """Two figures of each leaf."""
+    """Gradient and curvature of each leaf; while pruning, what each node is worth."""
     order: NDArray[np.int64]
     key: Floats
     part: Floats
-    """Both slopes of each code of a column."""
+    """Gradient and curvature of each code of a column, unpacked."""
 
     @classmethod
     def empty(cls, columns: int, rows: int, lines: int, learnt: int) -> _BoostingRoom:
@@ -237,7 +243,7 @@ class _BoostingRoom(NamedTuple):
 
 
 def shares(label: NDArray[np.integer[Any]], classes: int) -> Floats:
-    """The share of each class, half a row added to each so that none is 0.
+    """Class frequencies with half a row added to each class, so that none is 0.
 
     >>> shares(np.array([0, 0, 1]), 2).tolist()
     [0.625, 0.375]
@@ -252,10 +258,10 @@ def shares_given(
     learn: RowNumbers,
     classes: int,
 ) -> Floats:
-    """The probability of each class where one other label is known, for every row.
+    """Class probabilities of every row given another label.
 
-    The share of the class among the rows learnt from that have the same other label, drawn to
-    its share among all of them by the weight of one row.
+    Frequencies of the classes among the training rows with the same other label, shrunk towards
+    their frequencies among all training rows by the weight of one row.
 
     >>> p = shares_given(np.array([0, 0, 1, 1]), np.array([0, 0, 1, 1]), np.arange(4), 2)
     >>> p.round(3).tolist()
@@ -269,7 +275,7 @@ def shares_given(
 
 
 def _checked(start: Floats, height: int, rows: RowNumbers, classes: int) -> Floats:
-    """What is known of some rows."""
+    """The starting probabilities of some rows; raise if they are not a full, positive array."""
     known = start.take(rows, axis=0) if start.shape == (height, classes) else None
     if known is None or not (known > 0).all():
         raise InputError(
@@ -280,7 +286,7 @@ def _checked(start: Floats, height: int, rows: RowNumbers, classes: int) -> Floa
 
 
 def _margins(known: Floats) -> Floats:
-    """Log-odds of the second of two classes, else logs of all: classes by rows."""
+    """Log-odds of the second of two classes, else the logs of all classes: outputs by rows."""
     logs = np.log(known)
     return np.ascontiguousarray(logs[1:] - logs[:1] if len(logs) == 2 else logs)
 
@@ -289,5 +295,5 @@ def _probabilities(margins: Floats) -> Floats:
     if len(margins) == 1:
         second = 1 / (1 + np.exp(-margins[0]))
         return np.column_stack([1 - second, second])
-    raised = np.exp(margins - margins.max(axis=0))
+    raised = np.exp(margins - margins.max(axis=0))  # softmax; the largest is 1, none overflows
     return np.asarray((raised / raised.sum(axis=0)).T)

@@ -1,4 +1,8 @@
-"""Kernels: trees grown on histograms of gradients, for `tamis.learn.boosting`."""
+"""Kernels of `tamis.learn.boosting`: trees grown on histograms of gradients.
+
+Gradients here are of the log-likelihood, so that a step goes uphill. Histograms are filled for the
+smaller child of each split only; that of the larger child is the parent's less the smaller one's.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +14,11 @@ from numba.extending import register_jitable
 from tamis.kernel_cache import njit
 
 CODES = 32
-"""As in `coded_table`, written again: Numba's cache sees no change in another file."""
+"""As in `coded_table`; repeated because Numba's cache does not notice changes in other files."""
 DEPTH = 3
 LEAVES = 1 << DEPTH
 LEAST = 0.5
-"""The least curvature of a leaf: some five rows that one in ten is expected to differ from."""
+"""Least curvature, the sum of p (1 - p), of a leaf: about five rows predicted at p = 0.9."""
 
 
 @njit(cache=True)
@@ -32,9 +36,10 @@ def boost(
     bits: int,
     room: Any,
 ) -> None:
-    """Add to the margins of all rows; the first rows, which have counts, are learnt from.
+    """Boost the margins of all distinct rows, in place, learning from the first of them.
 
-    All of these together count for less than two to the `bits`; `room` is there to work in.
+    The training rows are the columns of `hits`, and stand for at most 2**bits rows in all; `room`
+    is working space.
     """
     gradient, curvature, leaf = room.gradient, room.curvature, room.leaf
     for _ in range(rounds):
@@ -45,13 +50,14 @@ def boost(
             if _grow(codes, widths, ordered, bits, ridge, smooth, bar, room):
                 grew = True
                 _step(gradient[k], curvature[k], leaf, margins[k], rate, ridge, room.leaves)
+        # No class found a split that pays: the margins did not change, nor would the next round's.
         if not grew:
             break
 
 
 @register_jitable
 def _slopes(margins: Any, hits: Any, gradient: Any, curvature: Any) -> None:
-    """The gradient and curvature of the log-likelihood of each row by each margin."""
+    """Gradient and curvature of the log-likelihood in each margin, for the rows each stands for."""
     outputs = len(margins)
     for i in range(hits.shape[1]):
         rows = hits[-1, i]
@@ -76,7 +82,7 @@ def _slopes(margins: Any, hits: Any, gradient: Any, curvature: Any) -> None:
 def _step(
     gradient: Any, curvature: Any, leaf: Any, margin: Any, rate: float, ridge: float, leaves: Any
 ) -> None:
-    """Move each row's margin by a share of its leaf's Newton step."""
+    """Move each row's margin by `rate` times the Newton step of its leaf."""
     leaves[:] = 0.0
     slope, bend = leaves[0], leaves[1]
     for i in range(len(gradient)):
@@ -90,13 +96,13 @@ def _step(
 
 @register_jitable
 def _packed(gradient: Any, curvature: Any, bits: int, out: Any) -> None:
-    """Both slopes of a row in one word, so that a histogram adds them at once.
+    """Pack gradient and curvature of each row into one word, so that one addition sums both.
 
-    The upper half holds the gradient, the lower one the curvature, which is never negative, so
-    that sums of words are words of sums: exact, in any order.
+    The gradient is in the upper 32 bits, the curvature, which is never negative, in the lower 32.
+    Sums of whole numbers are exact, so the order of the rows makes no difference to a tree.
     """
-    # A row's gradient is below 1 and its curvature at most a quarter, so those of all rows stay
-    # below two to the 30th and to the 31st: neither half overflows into the other or the sign.
+    # Of one row the gradient is below 1 and the curvature at most 1/4, so over all 2**bits rows
+    # the sums stay within 2**30 and 2**31: neither half overflows into the other or the sign.
     up, low = float(1 << (30 - bits)), float(1 << (33 - bits))
     for i in range(len(gradient)):
         whole = np.int64(round(gradient[i] * up))
@@ -122,7 +128,7 @@ def _grow(
     bar: float,
     room: Any,
 ) -> bool:
-    """Grow a tree; gives every row its leaf and says whether there is any split."""
+    """Grow and prune one tree: write the leaf of every row, return whether any split is left."""
     learnt = len(room.words)
     sums, gains, leaf, alive, small = room.sums, room.gains, room.leaf, room.alive, room.small
     split_column, split_right = room.split_column, room.split_right
@@ -130,7 +136,8 @@ def _grow(
     gains[:] = 0.0
     leaf[:] = 0
     alive[0] = small[0] = True
-    # A node's children have its own number and that plus the stride; one not split stays as it is.
+    # The left child keeps its parent's number and the right one adds the stride (1, 2, 4), so a
+    # node that is not split is already the leaf of its rows and needs no copying down.
     for level in range(DEPTH):
         stride = 1 << level
         n = _rows_of_small(leaf, room.words, small, room.asked, room.place, room.slopes)
@@ -154,9 +161,11 @@ def _grow(
 
 @register_jitable
 def _rows_of_small(leaf: Any, words: Any, small: Any, asked: Any, place: Any, slopes: Any) -> int:
-    """Write the rows of small nodes, where their node's sums begin and their slopes; how many."""
+    """List the rows of the smaller children, with their histogram's offset and words; how many."""
     n = 0
-    for i in range(len(words)):  # no branch, which chance would decide
+    # Without a branch: each row is written at n, which then advances only past wanted rows. An
+    # `if` here would be a coin toss, mispredicted about half of the time.
+    for i in range(len(words)):
         asked[n] = i
         place[n] = leaf[i] * np.uint64(CODES)
         slopes[n] = words[i]
@@ -166,7 +175,7 @@ def _rows_of_small(leaf: Any, words: Any, small: Any, asked: Any, place: Any, sl
 
 @register_jitable
 def _complete(sums: Any, alive: Any, small: Any, half: int) -> None:
-    """The sums of each larger child: what is left of those of both."""
+    """Histograms of the larger children: those of the parents less those of the smaller ones."""
     for left in range(half):
         if alive[left]:
             small_one = left if small[left] else left + half
@@ -178,6 +187,7 @@ def _descend(codes: Any, split_column: Any, split_right: Any, stride: int, leaf:
     """Send every row to the child that its code leads to."""
     for i in range(len(leaf)):
         node = leaf[i]
+        # A node that is not split has no code on its right side: its rows stay where they are.
         right = (split_right[node] >> np.uint64(codes[split_column[node], i])) & np.uint64(1)
         leaf[i] = node + right * np.uint64(stride)
 
@@ -193,7 +203,7 @@ def _place_children(
     small: Any,
     count: Any,
 ) -> None:
-    """Note which nodes were split and which child has fewer rows; make room for its sums."""
+    """Mark the children of split nodes and the smaller one of each two; clear its histogram."""
     count[:] = 0
     for i in range(learnt):
         count[leaf[i]] += 1
@@ -203,16 +213,18 @@ def _place_children(
         alive[left] = alive[right] = parted
         small[left] = parted and count[left] < count[right]
         small[right] = parted and not small[left]
+        # The parent's histogram is at the left child's place. It has to end up with the larger
+        # child, for `_complete` to subtract from; the right one's place is empty so far.
         if small[left]:
             _move(sums, left, right)
 
 
 @register_jitable
 def _prune(gains: Any, bar: float, leaf: Any, worth: Any, kept: Any) -> bool:
-    """Undo splits that do not pay, in the leaves of all rows. Is any split left?
+    """Undo splits that do not pay, rewriting the leaf of every row; return whether any is left.
 
-    From the leaves up, a split is worth its gain less the bar and what those below it are worth:
-    so one that gains nothing alone stands where it makes way for others.
+    From the leaves up, a split is worth its gain less the bar, plus what the splits below it are
+    worth. So a split that gains nothing by itself is kept if it lets others gain (an XOR).
     """
     for j in range(LEAVES):
         worth[j], kept[j] = 0.0, j
@@ -223,6 +235,7 @@ def _prune(gains: Any, bar: float, leaf: Any, worth: Any, kept: Any) -> bool:
             worth[node + stride] = 0.0
             if worth[node] <= 0.0:
                 worth[node] = 0.0
+                # All leaves below a node have its number in their lowest bits.
                 for j in range(node, LEAVES, stride):
                     kept[j] = node
     for i in range(len(leaf)):
@@ -232,9 +245,9 @@ def _prune(gains: Any, bar: float, leaf: Any, worth: Any, kept: Any) -> bool:
 
 @register_jitable
 def _collect(codes: Any, n: int, asked: Any, place: Any, slopes: Any, sums: Any) -> None:
-    """Add the slopes of n rows to the sums of their codes, at the place of their node.
+    """Add the packed words of n rows to the histograms of all columns.
 
-    Two columns at a time: while one sum is written the processor works on the other.
+    Two columns at a time: the two additions do not depend on each other, so they overlap.
     """
     columns = len(codes)
     for c in range(0, columns - 1, 2):
@@ -250,7 +263,7 @@ def _collect(codes: Any, n: int, asked: Any, place: Any, slopes: Any, sums: Any)
 
 @register_jitable
 def _move(sums: Any, left: int, right: int) -> None:
-    """Put the sums of a split node where its larger child will be, and make room for the other."""
+    """Move a split node's histogram to its right child and clear that of the left one."""
     for c in range(len(sums)):
         for code in range(CODES):
             sums[c, right * CODES + code] = sums[c, left * CODES + code]
@@ -259,7 +272,7 @@ def _move(sums: Any, left: int, right: int) -> None:
 
 @register_jitable
 def _leave(sums: Any, small: int, large: int) -> None:
-    """Where the larger child will be stand the sums of both: take those of the smaller one away."""
+    """Subtract the smaller child's histogram from the parent's, which is at the larger child."""
     for c in range(len(sums)):
         for code in range(CODES):
             sums[c, large * CODES + code] -= sums[c, small * CODES + code]
@@ -278,13 +291,14 @@ def _best_split(
     key: Any,
     room: Any,
 ) -> tuple[int, int, float]:
-    """The column, the codes, as bits, that go right (none: no split gains), and the gain."""
+    """The best split of a node: its column, the codes that go right as bits (0: none), its gain."""
     best, best_column, best_codes = 0.0, 0, 0
     for c in range(len(sums)):
         part = room[: widths[c]]
         _unpack(sums[c, node * CODES : node * CODES + widths[c]], bits, part)
         if ordered[c]:
-            # Missing values go with the low numbers, then with the high ones.
+            # Missing values (code 0) are tried with the low numbers, then with the high ones; if
+            # the node has none, the second try would be the same.
             _natural(order, widths[c], 0)
             gain, chosen = _best_cut(part, order, ridge)
             if gain > best:
@@ -304,10 +318,11 @@ def _best_split(
 
 @register_jitable
 def _luck(part: Any) -> float:
-    """What codes without any bearing would gain, beyond two codes, by being put in order first.
+    """Expected gain, beyond that of two codes, of a nominal column that is pure noise.
 
-    Their gradients are then normal; the best of all ways to part w of them in two has 2 / pi of
-    their chi-square, w - 1 on average, and a gain is half of a chi-square.
+    Sorting codes by gradient before cutting finds the best of all partitions in two, and so gains
+    by chance. With normal gradients the best partition of w codes explains 2 / pi of their
+    chi-square, whose mean is w - 1, and a gain is half of a chi-square.
     """
     used = 0
     for code in range(len(part)):
@@ -317,13 +332,14 @@ def _luck(part: Any) -> float:
 
 @register_jitable
 def _natural(order: Any, width: int, first: int) -> None:
+    """The codes in their own order from `first` on; those before it come last."""
     for j in range(width):
         order[j] = (j + first) % width
 
 
 @register_jitable
 def _by_gradient(part: Any, order: Any, key: Any, smooth: float) -> None:
-    """The codes by their mean gradient, drawn to that of the node; ties as they are numbered."""
+    """Sort the codes by mean gradient, shrunk towards that of the node; ties by code."""
     slope, bend = 0.0, 0.0
     for code in range(len(part)):
         slope += part[code, 0]
@@ -331,7 +347,7 @@ def _by_gradient(part: Any, order: Any, key: Any, smooth: float) -> None:
     mean = slope / bend if bend > 0.0 else 0.0
     for code in range(len(part)):
         value = (part[code, 0] + smooth * mean) / (part[code, 1] + smooth)
-        j = code
+        j = code  # insertion sort: there are at most 32 codes
         while j > 0 and key[j - 1] > value:
             key[j] = key[j - 1]
             order[j] = order[j - 1]
@@ -342,7 +358,11 @@ def _by_gradient(part: Any, order: Any, key: Any, smooth: float) -> None:
 
 @register_jitable
 def _best_cut(part: Any, order: Any, ridge: float) -> tuple[float, int]:
-    """The best cut of codes in this order: what it gains, and the codes after it as bits."""
+    """The best cut of codes in this order: its gain and the codes behind it as bits.
+
+    The gain is the usual one of second-order boosting: half the difference, children less parent,
+    of gradient**2 / (curvature + ridge). Of equal gains the first cut wins.
+    """
     slope, bend = 0.0, 0.0
     for code in range(len(part)):
         slope += part[code, 0]

@@ -1,6 +1,6 @@
-"""A table coded once in small numbers, so that any of its columns can be learnt from at once.
+"""A table coded once in one byte a cell, so that learners can use any of its columns directly.
 
-Rows that are alike can be counted: what learns from rows can then learn from the distinct ones.
+Equal rows can be counted, so that a learner works on the distinct rows alone.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from tamis.notebook import by_fields
 Codes = NDArray[np.uint8]
 
 CODES = 32
-"""The most codes that a column has: a split of them is then one word of 64 bits, twice over."""
+"""Most codes of a column: a split, which is a set of codes, then fits into half a 64-bit word."""
 MISSING = 0
 """The code of a missing value, in every column."""
 HEAVY = 16
-"""A number that more than one row in so many has is a bin of its own."""
+"""A number that more than one row in 16 has gets a bin of its own."""
 RARE = 5
-"""A nominal value of fewer rows than this is one of the others."""
+"""Nominal values of fewer rows than this share one code."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,7 @@ class CodedTable:
     """The codes of a table's columns, at most 32 a column; code 0 is a missing value.
 
     Numbers are cut at quantiles and keep their order. Nominal values have a code each, the most
-    frequent first; rare values, and those that `of` did not know, share the code 1.
+    frequent first; rare values, and those absent from the rows coded by, share code 1.
 
     Examples
     --------
@@ -51,12 +51,12 @@ class CodedTable:
     codes: Codes
     """Columns by rows."""
     widths: NDArray[np.int64]
-    """One more than the largest code that each column may have."""
+    """Number of codes of each column, missing included."""
     ordered: NDArray[np.bool_]
-    """Whether the codes of a column, other than the missing one, have an order."""
+    """Whether a column's codes, other than the missing one, are ordered."""
     at: NDArray[np.intp] | None = None
-    """Where only some rows of a large table are coded: the place of every row among them, for the
-    others one that is none. `None`: all rows are coded."""
+    """If only some rows of a large table are coded: each row's position among them. Rows that are
+    not coded have a position past the end, so that using one is an error. `None`: all are coded."""
 
     __repr__ = by_fields
 
@@ -69,7 +69,7 @@ class CodedTable:
         only: NDArray[np.intp] | None = None,
         rare: int = RARE,
     ) -> CodedTable:
-        """Code the rows of a frame by what some of them hold.
+        """Code the rows of a frame, with bins and frequent values learnt from some of them.
 
         Parameters
         ----------
@@ -77,9 +77,9 @@ class CodedTable:
         rows : array of int, optional
             The rows that quantiles and frequent values are taken from. `None`: all.
         only : array of int, optional
-            The rows to code, ascending, all of `rows` among them. `None`: all.
+            The rows to code, ascending; they must include `rows`. `None`: all.
         rare : int, default 5
-            A nominal value of fewer rows is one of the others.
+            Nominal values of fewer rows share one code.
         """
         if only is not None and len(only) < frame.height:
             at = _places(only, frame.height)
@@ -95,7 +95,7 @@ class CodedTable:
     def of_columns(
         cls, columns: Sequence[Column], learnt: NDArray[np.intp], rare: int = RARE
     ) -> CodedTable:
-        """Code columns of numbers by what the rows `learnt` hold."""
+        """Code columns, with bins and frequent values taken from the rows `learnt`."""
         pairs = [_coded(column, learnt, rare) for column in columns]
         return cls(
             np.array([codes for codes, _ in pairs], dtype=np.uint8),
@@ -110,7 +110,7 @@ class CodedTable:
         rows: NDArray[np.intp] | None = None,
         only: NDArray[np.intp] | None = None,
     ) -> CodedTable:
-        """One nominal column: the classes, numbered from 0, of every row, or of `only` these.
+        """A label, numbered from 0, as a table of one nominal column; of all rows or `only` some.
 
         >>> CodedTable.of_label(np.array([1, 0, 1])).codes.tolist()
         [[2, 3, 2]]
@@ -138,7 +138,7 @@ class CodedTable:
         return np.arange(coded) if self.at is None else np.flatnonzero(self.at < coded)
 
     def places(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Where the codes of some rows are."""
+        """The positions of some rows in `codes`."""
         return rows if self.at is None else self.at[rows]
 
     def slice(self, columns: Sequence[int], rows: NDArray[np.intp]) -> CodedTable:
@@ -150,7 +150,7 @@ class CodedTable:
         return CodedTable(codes, self.widths[chosen], self.ordered[chosen])
 
     def with_columns(self, others: Mapping[int, CodedTable]) -> CodedTable:
-        """The same with some columns coded otherwise, by their numbers: each a table of one."""
+        """The same table with some columns, by number, replaced by tables of one column."""
         codes, widths, ordered = self.codes.copy(), self.widths.copy(), self.ordered.copy()
         for number, other in others.items():
             codes[number], widths[number], ordered[number] = (
@@ -161,7 +161,7 @@ class CodedTable:
         return replace(self, codes=codes, widths=widths, ordered=ordered)
 
     def beside(self, *others: CodedTable) -> CodedTable:
-        """The columns of all, of the same rows, the same ones coded."""
+        """This table's columns followed by those of others, all of the same coded rows."""
         every = (self, *others)
         return CodedTable(
             np.concatenate([each.codes for each in every]),
@@ -172,7 +172,7 @@ class CodedTable:
 
 
 def _places(rows: NDArray[np.intp], height: int) -> NDArray[np.intp]:
-    """The place of every row of a table among some; that of the others does not exist."""
+    """The position of every row of a table among `rows`; past the end for all others."""
     at = np.full(height, len(rows), dtype=np.intp)
     at[rows] = np.arange(len(rows))
     return at
@@ -194,15 +194,17 @@ def _number_codes(values: NDArray[Any], learnt: NDArray[np.intp]) -> tuple[Codes
 def _edges(values: NDArray[Any]) -> NDArray[np.float64]:
     """The largest value of each bin but the last.
 
-    Frequent values are bins of their own, so that a spike (no capital gain) does not use up all
-    quantiles; it may cut a bin of the others in two, hence two bins are set aside for each.
+    Frequent values get bins of their own, so that a spike (a capital gain of 0) does not use up
+    all quantiles. Such a bin may cut a bin of other values in two, so each takes two bins.
     """
     distinct, counts = np.unique(values, return_counts=True)
     most = CODES - 1
     if len(distinct) <= most:
         return np.asarray(distinct[:-1], dtype=np.float64)
+    # At most 15 values can be heavy, so of 31 bins at least one is left for the others.
     heavy = counts * HEAVY > len(values)
     light = np.where(heavy, 0, counts)
+    # The mid-rank of each value among the light ones, as a fraction.
     place = (np.cumsum(light) - light / 2) / max(light.sum(), 1)
     quantile = np.floor(place * (most - 2 * heavy.sum()))
     cut = (np.diff(quantile) > 0) | heavy[:-1] | heavy[1:]
@@ -212,29 +214,30 @@ def _edges(values: NDArray[Any]) -> NDArray[np.float64]:
 def nominal_codes(
     values: NDArray[Any], categories: int, learnt: NDArray[np.intp], rare: int
 ) -> tuple[Codes, int]:
-    """The code of each row of a nominal column, and one more than the largest code."""
+    """The code of each row of a nominal column, and the number of codes."""
+    # Shifted by one because a missing value is -1; its count is then dropped.
     counts = np.bincount(values[learnt] + 1, minlength=categories + 1)[1:]
     by_count = np.argsort(-counts, kind="stable")[: CODES - 2]
     frequent = by_count[counts[by_count] >= max(rare, 1)]
     code_of = np.ones(categories + 1, dtype=np.uint8)
     code_of[frequent] = 2 + np.arange(len(frequent))
-    code_of[-1] = MISSING
+    code_of[-1] = MISSING  # the last entry, which index -1, a missing value, reads
     return code_of[values], 2 + len(frequent)
 
 
 PRIME = np.uint64(0x9E3779B97F4A7C15)
-"""Spreads the codes of a row over a word."""
+"""2**64 by the golden ratio, an odd number: products with it are spread over a word's top bits."""
 LOOKED = 500
-"""After so many distinct rows it is known whether most rows are distinct."""
+"""Distinct rows to see before giving up because most rows are distinct."""
 
 
 def rows_alike(codes: Any, known: Any) -> tuple[Any, Any]:
-    """The first row of each distinct one, in the order of rows, and the number of every row's.
+    """The first occurrence of each distinct row, ascending, and the number of every row's.
 
-    Where most rows are distinct counting them saves nothing, so it ends: each row is then its own.
+    If most rows are distinct, merging them saves nothing: it stops early, and each row counts as
+    distinct.
 
-    `codes` are columns by rows; `known`, words by rows, is what rows must be alike in besides, bit
-    by bit.
+    `codes` are columns by rows; `known`, words by rows, must also be equal, bit by bit.
 
     >>> codes = np.array([[2, 1, 2, 2]], dtype=np.uint8)
     >>> known = np.array([[0, 0, 0, 7]], dtype=np.uint64)
@@ -242,25 +245,27 @@ def rows_alike(codes: Any, known: Any) -> tuple[Any, Any]:
     [[0, 1, 3], [0, 1, 0, 2]]
     """
     rows = codes.shape[1]
-    bits = max(1, (2 * rows - 1).bit_length())
+    bits = max(1, (2 * rows - 1).bit_length())  # the hash table is never more than half full
     first, place = np.empty((2, rows), dtype=np.int64)
     slots = np.full(1 << bits, -1)
-    found = _number(codes, known, np.zeros(rows, dtype=np.uint64), slots, bits, first, place)
-    if found < 0:
+    distinct = _number(codes, known, np.zeros(rows, dtype=np.uint64), slots, bits, first, place)
+    if distinct < 0:
         every = np.arange(rows)
         return every, every
-    return first[:found], place
+    return first[:distinct], place
 
 
 @njit(cache=True)
 def _number(
     codes: Any, known: Any, hashed: Any, slots: Any, bits: int, first: Any, place: Any
 ) -> int:
-    """Number the distinct rows by open addressing; how many, -1 if most rows are."""
+    """Number the distinct rows in a hash table with linear probing; how many, -1 if it gave up."""
     columns, rows = codes.shape
     for c in range(columns):
         for i in range(rows):
             hashed[i] = hashed[i] * PRIME + np.uint64(codes[c, i] + 1)
+    # A product only carries upwards, so the high half of a word is folded into the low one first:
+    # floats such as 0.5 and 0.25 differ in their high bits alone.
     for k in range(len(known)):
         for i in range(rows):
             hashed[i] = (hashed[i] ^ (known[k, i] >> np.uint64(32)) ^ known[k, i]) * PRIME
@@ -289,10 +294,10 @@ def _same(codes: Any, known: Any, hashed: Any, one: int, other: int) -> bool:
 
 
 def labels_counted(place: Any, label: Any, classes: int) -> Any:
-    """How many rows each distinct row stands for, by class; the last line counts all of them.
+    """The training rows that each distinct row stands for, by class; the last line is their total.
 
-    Of two classes the second alone is counted. Only the first rows have a label, and those that
-    are like one of them come first among the distinct ones.
+    With two classes only the second has a line. The labels are those of the first rows; distinct
+    rows are numbered as they occur, so those with a label come first.
 
     >>> labels_counted(np.array([0, 1, 0, 2]), np.array([1, 0, 0]), 2).tolist()
     [[1.0, 0.0], [2.0, 1.0]]

@@ -1,6 +1,6 @@
-"""Frames and arrays as plain columns of numbers, which learners work on.
+"""Frames and arrays as columns of numbers, the form that learners work on.
 
-A `Task` is a table prepared for learning: what to predict, and from what.
+A `Task` is a table prepared for learning: its features and the labels to predict.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ class Column:
         return Column(self.values[rows], self.categories)
 
     def then(self, other: Column) -> Column:
-        """The same feature on these rows and then on others, coded alike."""
+        """This feature followed by the same feature of other rows, coded alike."""
         return Column(np.concatenate([self.values, other.values]), self.categories)
 
     @cached_property
     def order(self) -> NDArray[np.int32]:
-        """The rows by their values, missing numbers last, ties in the order of the table."""
+        """The rows sorted by value, missing numbers last, ties in table order."""
         return np.argsort(self.values, kind="stable").astype(np.int32)
 
     @cached_property
     def onehot(self) -> NDArray[np.float64]:
-        """The numbers, or a column of 0 and 1 for each category and one for what is missing."""
+        """Numbers as they are; else a 0/1 column per category, and one for missing if any is."""
         if self.categories is None:
             return self.values[:, None]
         missing = self.values < 0
@@ -106,7 +106,7 @@ class Coding:
 
 @dataclass(frozen=True, eq=False)
 class Feature:
-    """One column of a frame; each of its forms is made when it is first asked for, and once."""
+    """One column of a frame; each of its forms is made on first use and kept."""
 
     series: pl.Series
     known: tuple[str, ...] | None
@@ -116,7 +116,7 @@ class Feature:
 
     @cached_property
     def typed(self) -> pl.Series:
-        """The same column, a nominal one typed by its known categories, dates as numbers."""
+        """The column with a nominal one typed by its known categories, and dates as numbers."""
         return undated(self.series) if self.known is None else as_enum(self.series, self.known)
 
     @cached_property
@@ -131,7 +131,7 @@ class Feature:
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """The features of a frame, each coded once, however many models and sets ask for it.
+    """The features of a frame, each coded once however many models and subsets use it.
 
     Examples
     --------
@@ -150,13 +150,13 @@ class Features:
 
     @classmethod
     def of(cls, frame: pl.DataFrame, *coded: Features) -> Features:
-        """Open a frame; columns that are also in one of those coded before are taken from it."""
+        """Wrap a frame, reusing the columns that are the same in `Features` coded before."""
         before = [{feature.series.name: feature for feature in other} for other in coded]
         return cls(tuple(_shared(series, before) for series in frame))
 
     @classmethod
     def declared(cls, frame: pl.DataFrame, coding: Coding) -> Features:
-        """Open a frame whose coding is known."""
+        """Wrap a frame whose coding is known."""
         return cls(tuple(map(Feature, frame, coding.known)))
 
     def __iter__(self) -> Iterator[Feature]:
@@ -180,11 +180,11 @@ class Features:
 
     @cached_property
     def frame(self) -> pl.DataFrame:
-        """A frame in which each nominal column declares its categories."""
+        """The features as a frame in which each nominal column declares its categories."""
         return pl.DataFrame([feature.typed for feature in self.each])
 
     def with_nominal(self, nominal: Sequence[int | str] | None) -> Features:
-        """The same, where some columns of numbers are nominal."""
+        """The same features with some columns of numbers treated as nominal."""
         names = nominal_names(self.names, nominal)
         numbers = {f.series.name for f in self.each if f.known is None} & names
         if not numbers:
@@ -200,10 +200,10 @@ class Features:
 
 
 def _shared(series: pl.Series, before: Sequence[Mapping[str, Feature]]) -> Feature:
-    for known in before:
-        found = known.get(series.name)
-        if found is not None and found.is_same(series):
-            return found
+    for features in before:
+        feature = features.get(series.name)
+        if feature is not None and feature.is_same(series):
+            return feature
     return Feature(series, _categories(series, False, {}))
 
 
@@ -237,10 +237,10 @@ def estimator_frame(
     nominal: Sequence[int | str] | None = None,
     min_rows: int = 1,
 ) -> tuple[pl.DataFrame, dict[str, list[str]]]:
-    """What is passed to an estimator as a frame, checked and remembered as scikit-learn does it.
+    """The data passed to an estimator as a frame, validated as scikit-learn does it.
 
-    Also the categories that its types declare. With `reset`, as in a fit, the names and the number
-    of the features are remembered; else they must be those of the fit.
+    Also returns the categories that its types declare. With `reset`, as in a fit, the names and
+    number of features are remembered; otherwise they must match those of the fit.
     """
     from sklearn.utils.validation import validate_data
 
@@ -290,6 +290,7 @@ def _number_series(name: str, column: NDArray[Any]) -> pl.Series:
     try:
         return pl.Series(name, column.astype(np.float64)).fill_nan(None)
     except (TypeError, ValueError):
+        # name[1:] is the column's number: such columns are named x0, x1, ...
         raise InputError(
             f"column {name[1:]} of the array contains something that is not a number; if it is "
             "nominal, name it in nominal=[...]"
@@ -297,7 +298,7 @@ def _number_series(name: str, column: NDArray[Any]) -> pl.Series:
 
 
 def _declared(data: Any) -> dict[Any, Any]:
-    """The categories per column that pandas and arrow declare; polars does not keep them."""
+    """The categories per column that pandas and arrow declare, which conversion to polars loses."""
     if hasattr(data, "iloc"):
         dtypes = zip(data.columns, data.dtypes)
         return {n: d.categories.tolist() for n, d in dtypes if hasattr(d, "categories")}
@@ -323,7 +324,7 @@ def _categories(
         return ("false", "true")
     if kind_of(series.dtype) != "nominal" and not forced:
         return None
-    if series.dtype.is_numeric():
+    if series.dtype.is_numeric():  # sorted as numbers, so that 10 comes after 9
         present = bare(series).drop_nulls().unique().sort()
         return tuple(nominal_text(present).unique(maintain_order=True))
     return tuple(nominal_text(bare(series)).drop_nulls().unique().sort())
@@ -370,10 +371,10 @@ def is_number(text: str) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """The features, as a frame whose nominal columns all declare their categories, and the labels.
+    """Features and labels, ready for learning.
 
-    The categories of text are its values in the whole table, so that the training rows of a
-    fold know values that only its test rows contain.
+    The categories of a text column are its values in the whole table, so that a model fitted on
+    the training rows of a fold also has the categories that occur in its test rows alone.
 
     Examples
     --------
@@ -397,9 +398,9 @@ class Task:
         features: Sequence[str] | None = None,
         nominal: Sequence[int | str] | None = None,
     ) -> Task:
-        """Open a `Table` or a frame; `nominal` are features of numbers that are nominal.
+        """Make a task of a `Table` or a frame; `nominal` are numeric features that are nominal.
 
-        A task that is open already stays as it is.
+        A `Task` is returned with its features and labels as they are.
         """
         if isinstance(table, Task):
             return Task(table.features.with_nominal(nominal), table.y)
@@ -475,7 +476,7 @@ def given_labels(y: Any) -> NDArray[Any]:
 
 
 def refuse_fractions(target: pl.Series) -> None:
-    """Raise if a target is measured rather than classified."""
+    """Raise if the target is a measured number rather than a class."""
     if target.dtype.is_float() and (target != target.round()).any():
         raise InputError(
             f"the target {target.name!r} contains fractions, but classes are needed; cut it into "

@@ -1,4 +1,4 @@
-"""Cross-validation: which rows each fold tests, and how significant differences are."""
+"""Cross-validation: the test rows of each fold, and the significance of differences in score."""
 
 from __future__ import annotations
 
@@ -51,15 +51,15 @@ class Folds:
 
     @cached_property
     def repeats(self) -> int:
-        """The most times any row is tested.
+        """The largest number of folds that test the same row.
 
-        If it is more than once, folds share rows: compare with `corrected_t_test`.
+        Above 1 the folds overlap, and scores are compared by `corrected_t_test`.
         """
         return int(np.bincount(np.concatenate(self.tests), minlength=1).max())
 
     @property
     def test_ratio(self) -> float:
-        """Test rows divided by training rows, on average, as the corrected t-test needs it."""
+        """Mean number of test rows divided by that of training rows, for the corrected t-test."""
         return float(self.sizes.mean() / (self.rows - self.sizes.mean()))
 
     @classmethod
@@ -176,10 +176,10 @@ class Folds:
 
     def _check_people(self, groups: NDArray[Any]) -> None:
         people = np.unique(groups, return_inverse=True)[1]
-        each = np.bincount(people)
+        rows = np.bincount(people)
         for test in self.tests:
-            tested = np.bincount(people[test], minlength=len(each))
-            if ((tested > 0) & (tested < each)).any():
+            tested = np.bincount(people[test], minlength=len(rows))
+            if ((tested > 0) & (tested < rows)).any():
                 raise InputError(
                     "the folds train on some rows of a person and test on others, so that models "
                     "would be tested on people they know; give a number of folds, or a splitter "
@@ -189,7 +189,7 @@ class Folds:
 
 @dataclass(frozen=True, eq=False)
 class LabelledPeople:
-    """The person each row is about, and the class that most rows of each person have.
+    """The person each row is about, and each person's most frequent class.
 
     Examples
     --------
@@ -208,7 +208,7 @@ class LabelledPeople:
 
     @classmethod
     def of(cls, y: NDArray[Any], groups: NDArray[Any]) -> LabelledPeople:
-        """`groups` is the person of each row."""
+        """Count the classes of each person; `groups` is the person of each row."""
         if len(groups) != len(y):
             raise InputError(
                 f"groups must name one person per row: got {len(groups)}, the table has "
@@ -219,7 +219,8 @@ class LabelledPeople:
         rows = np.bincount(of_row)
         pairs, times = np.unique(of_row * len(classes) + codes, return_counts=True)
         who, label = pairs // len(classes), pairs % len(classes)
-        first = np.lexsort((label, -times, who))  # a person's most frequent class comes first
+        # By person, most frequent class first; of equally frequent classes, the first one.
+        first = np.lexsort((label, -times, who))
         starts = np.flatnonzero(np.diff(who[first], prepend=-1))
         return cls(of_row, label[first][starts], rows, classes)
 
@@ -229,10 +230,11 @@ class LabelledPeople:
         Taking one person from each block gives similar numbers of people of every class and size.
         `draws` are two random numbers per person.
         """
+        # The first draw breaks ties of class and size, the second one shuffles within blocks.
         order = np.lexsort((draws[0], -self.rows, self.label))
         blocks = np.arange(len(order)) // block
-        found: RowNumbers = order[np.lexsort((draws[1], blocks))]
-        return found
+        shuffled: RowNumbers = order[np.lexsort((draws[1], blocks))]
+        return shuffled
 
 
 def _state(random_state: int | np.random.RandomState | None) -> np.random.RandomState:
@@ -249,11 +251,11 @@ def _by_appearance(y: NDArray[Any]) -> RowNumbers:
 
 
 def _dealt(codes: RowNumbers, folds: int, state: np.random.RandomState) -> RowNumbers:
-    """The fold that tests each row: rows sorted by class go round the folds, then are shuffled.
+    """The fold that tests each row: rows are dealt to the folds by class, then shuffled.
 
-    Going on round the folds from one class to the next keeps the folds equal in size, too. These
-    are the folds that scikit-learn's `RepeatedStratifiedKFold` deals from the same seed, without
-    the two seconds that it takes to load.
+    The dealing goes on from one class to the next where it stopped, so that folds are also of
+    equal size. These are the folds of scikit-learn's `RepeatedStratifiedKFold` from the same seed,
+    without the two seconds that its import takes.
     """
     rounds = np.arange(len(codes)) % folds
     in_order = np.sort(codes)
@@ -340,7 +342,7 @@ def fold_p_values(
     """
     correction = folds.test_ratio if folds.repeats > 1 else 0.0
     if scores.shape[1] < 2 or not np.isfinite(scores).all():
-        for row in scores:  # the first that cannot be tested is refused in words
+        for row in scores:  # raises for the first row that cannot be tested
             _differences(row, baseline)
     differences = scores - np.asarray(baseline, dtype=np.float64)
     return _p_values(differences, 1 / scores.shape[1] + correction)
@@ -441,17 +443,22 @@ def _differences(first: ArrayLike, second: ArrayLike) -> NDArray[np.float64]:
 
 
 def _p_values(differences: NDArray[np.float64], share: float) -> NDArray[np.float64]:
-    """Twice the tail of Student's t of each row; the mean's variance is `share` of the variance."""
+    """Two-sided p-value of Student's t for each row of differences.
+
+    `share` times the variance of the differences estimates the variance of their mean.
+    """
     from scipy.special import stdtr
 
-    found = np.ones(len(differences))
-    found[differences.any(axis=1)] = 0.0
+    # Without spread there is no t: p is 1 if all differences are 0, and 0 if all are equal.
+    p_values = np.ones(len(differences))
+    p_values[differences.any(axis=1)] = 0.0
     variance = differences.var(axis=1, ddof=1)
+    # Equal differences may have a tiny variance by rounding; their range is exactly 0.
     spread = (variance > 0) & (np.ptp(differences, axis=1) > 0)
     means = np.abs(differences[spread].mean(axis=1))
     t = means / np.sqrt(share * variance[spread])
-    found[spread] = 2 * stdtr(differences.shape[1] - 1, -t)
-    return found
+    p_values[spread] = 2 * stdtr(differences.shape[1] - 1, -t)
+    return p_values
 
 
 Interval = tuple[float, float]
@@ -460,8 +467,8 @@ Interval = tuple[float, float]
 def fold_interval(values: ArrayLike, folds: Folds) -> Interval:
     """The 95 % confidence interval for the mean of one value per fold.
 
-    If folds share test rows, the variance is corrected as in `corrected_t_test`; a single
-    fold says nothing about its variance, so its interval is the whole real line.
+    If folds share test rows, the variance is corrected as in `corrected_t_test`. A single fold
+    gives no estimate of the variance, so its interval is the whole real line.
 
     >>> folds = Folds.predefined([0, 0, 1, 1, 2, 2])
     >>> low, high = fold_interval([0.7, 0.8, 0.9], folds)

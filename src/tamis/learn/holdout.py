@@ -1,4 +1,4 @@
-"""Rows that no search may look at, and what a model predicts for them."""
+"""The hold-out, rows that no search may look at, and the predictions of models for them."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ class HoldOut:
     choosing: RowNumbers
     reporting: RowNumbers
     total: int | None = None
-    """The rows of the table, where some are in no part."""
+    """The number of rows of the table, if some of them are in no part."""
     people: People | None = None
-    """The person of each row of the table, numbered by what they have; `None` if not drawn so."""
+    """The person of each row, numbered by content; `None` if parts were not drawn by content."""
 
     __repr__ = by_fields
 
@@ -70,11 +70,11 @@ class HoldOut:
         random_state: int = 0,
         k: int = 1,
     ) -> HoldOut:
-        """Draw the parts of a labelled table from what its rows hold, wherever they are.
+        """Draw the parts of a labelled table by content, independently of the order of its rows.
 
-        Each part lists its rows in the order of `rows_by_content`, and so do all that draw from
-        it: the same table in another order has the same parts and the same figures. Otherwise
-        somebody who guesses the order of the original could confirm the guess by the figures.
+        Each part lists its rows in the order of `rows_by_content`, so the same table in another
+        order gives the same parts and the same figures. Otherwise an attacker could confirm a
+        guess at the original order of the rows by the published figures.
 
         Parameters
         ----------
@@ -82,9 +82,9 @@ class HoldOut:
         share, random_state
             As for `drawn`.
         most : int, optional
-            About how many rows the parts have in all; `None`: those of the table.
+            About how many rows to use in all; `None`: all of the table.
         k : int
-            What fewer people have hardly matters, see `rows_by_content`.
+            Values of fewer people than this only break ties, see `rows_by_content`.
         """
         order, people = rows_by_content(table, k)
         labels = label_codes(table, table.target)
@@ -98,7 +98,7 @@ class HoldOut:
         most: int | None = None,
         random_state: int = 0,
     ) -> HoldOut:
-        """The same of labelled 0/1 records, each of another person."""
+        """Draw the parts of labelled 0/1 records, each of which is a person of its own."""
         labels, matrix = np.asarray(records.labels), records.matrix.sorted_indices()
         ones = np.split(matrix.indices, matrix.indptr[1:-1])
         keys = [(label, row.tobytes()) for label, row in zip(labels.tolist(), ones)]
@@ -167,10 +167,10 @@ class HoldOut:
         random_state: int = 0,
         groups: NDArray[np.int64] | None = None,
     ) -> HoldOut:
-        """The same with about so many rows in all; the rest are in no part.
+        """A subsample of about `most` rows in all; the other rows are in no part.
 
-        Of more rows figures would hardly change. Rows are drawn class by class, and people whole,
-        from each part in proportion.
+        Each part is sampled in proportion, class by class, and with all rows of a person. It is
+        for large tables, whose figures more rows would hardly change.
 
         >>> split = HoldOut.drawn(["a", "b"] * 80, share=0.25)
         >>> few = split.sampled(40, ["a", "b"] * 80)
@@ -190,7 +190,7 @@ class HoldOut:
         return HoldOut(seen, choosing, reporting, self.rows)
 
     def people_of(self, table: Table) -> People:
-        """The person of each row of the table that was parted, numbered by content if drawn so."""
+        """The person of each row of the table, numbered by content if the parts were drawn so."""
         return table.people if self.people is None else self.people
 
     @cached_property
@@ -200,7 +200,7 @@ class HoldOut:
 
     @property
     def arranged(self) -> RowNumbers:
-        """All rows, those of the parts in their order, for what draws by the place of a row."""
+        """All rows, the parts first and in their order, for draws that go by a row's position."""
         parts = np.concatenate([self.seen, self.choosing, self.reporting])
         return np.concatenate([parts, np.setdiff1d(np.arange(self.rows), parts)])
 
@@ -220,12 +220,11 @@ class HoldOut:
 def rows_by_content(table: Table, k: int = 1) -> tuple[RowNumbers, People]:
     """The rows in the order that hold-outs are drawn from, and their people, numbered by content.
 
-    Rows are sorted by what attackers may know and the target, and those that are then alike by
-    the other features; never by an identifier: a figure that is published says nothing of it. A
-    value that fewer than k people have decides only among rows that are alike in all others, and
-    so do the sensitive value and the weight: they move no figure about the target, and without
-    them the place of rows in the original would decide. Columns are taken in the order of what
-    they hold, so that neither their names nor their order play a part.
+    Rows are sorted by the quasi-identifiers and the target, then by the other features, and never
+    by an identifier, so that no published figure depends on one. Ties are broken by the values of
+    fewer than k people, then by the sensitive value and the weight: these hardly influence the
+    figures about the target, and without them the original order of the rows would decide. Columns
+    are sorted by a digest of their content, so that neither their names nor their order matter.
 
     >>> rows = pl.DataFrame({"a": [2, 1, 2], "ill": ["no", "yes", "no"]})
     >>> rows_by_content(Table(rows).with_roles(target="ill"))[0].tolist()
@@ -244,24 +243,24 @@ def rows_by_content(table: Table, k: int = 1) -> tuple[RowNumbers, People]:
 
 
 def _ties(table: Table) -> list[str]:
-    """The columns that are measured without being features: the sensitive one and the weight."""
+    """The columns that break the last ties, if they are no features: sensitive value and weight."""
     taken = {*table.features, table.target}
     ties = (table.roles.sensitive, table.roles.weight)
     return [c for c in ties if c is not None and c not in taken]
 
 
 def _common(column: pl.Series, people: People, k: int) -> pl.Series:
-    """The column without the values of fewer than k people."""
+    """The column with the values of fewer than k people made missing."""
     cells = one_form(bare(column).to_frame("cell"), texts=True)
     having = pl.len() if people.each_row else pl.col("whose").n_unique()
-    kept = cells.with_columns(whose=pl.Series(people.codes)).select(
+    common = cells.with_columns(whose=pl.Series(people.codes)).select(
         pl.when(having.over("cell") >= k).then(pl.col("cell"))
     )
-    return kept.to_series()
+    return common.to_series()
 
 
 def _digest(column: pl.Series) -> bytes:
-    """A digest of the values of a column and how often each occurs."""
+    """A digest of a column's value counts, independent of its name and the order of its rows."""
     counts = bare(column).value_counts(name="rows").sort(pl.nth(0))
     parts = (s.cast(pl.String).fill_null("") for s in counts.get_columns())
     return hashlib.sha256("\0".join("\0".join(part) for part in parts).encode()).digest()
@@ -273,12 +272,12 @@ def _refuse_few(
     parts: tuple[RowNumbers, ...],
     what: str,
 ) -> None:
-    """Refuse parts that lack a class to tell from another, or hold one person alone.
+    """Raise if a part has a single class, or the rows of a single person.
 
-    Of one person's rows no interval can be given: nobody else's were drawn.
+    A confidence interval needs at least two people: one person's rows are a sample of one.
     """
-    told = [codes] if groups is None else [codes, groups]
-    if all(len(np.unique(each[part])) > 1 for part in parts for each in told):
+    needed = [codes] if groups is None else [codes, groups]
+    if all(len(np.unique(values[part])) > 1 for part in parts for values in needed):
         return
     few = "rows" if groups is None else "people"
     count = len(codes) if groups is None else len(np.unique(groups))
@@ -291,17 +290,17 @@ def _refuse_few(
 
 
 def _of_rows(codes: RowNumbers, share: float, draw: np.random.Generator) -> RowNumbers:
-    """The number of each row's part: 0 is seen, 1 chooses, 2 reports."""
+    """The part of each row: 0 is seen, 1 chooses, 2 reports."""
     part = np.zeros(len(codes), dtype=np.intp)
     for rows in _shuffled(codes, draw):
-        many = round(share * len(rows))
-        part[rows[:many]] = 1
-        part[rows[many : 2 * many]] = 2
+        size = round(share * len(rows))
+        part[rows[:size]] = 1
+        part[rows[size : 2 * size]] = 2
     return part
 
 
 def _shuffled(codes: RowNumbers, draw: np.random.Generator) -> Iterator[RowNumbers]:
-    """The rows of each class in turn, in a drawn order."""
+    """The rows of each class in turn, shuffled."""
     for code in range(codes.max() + 1):
         yield draw.permutation(np.flatnonzero(codes == code))
 
@@ -309,10 +308,15 @@ def _shuffled(codes: RowNumbers, draw: np.random.Generator) -> Iterator[RowNumbe
 def _of_people(
     codes: RowNumbers, groups: NDArray[np.int64], share: float, draw: np.random.Generator
 ) -> RowNumbers:
-    """The same where people have several rows: two of the places of each block are held out."""
+    """Like `_of_rows`, with all rows of a person in one part.
+
+    People are sorted by class and size, and held out by systematic sampling, alternately for
+    choosing and for reporting.
+    """
     people = LabelledPeople.of(codes, groups)
     order = people.ordered(draw.random((2, len(people))), round(1 / share))
     places = np.arange(len(people) + 1)
+    # Steps of 2 * share from a random start: a person is drawn where the sum passes a whole number.
     held = np.flatnonzero(np.diff(np.floor(2 * share * places + draw.random())))
     part = np.zeros(len(people), dtype=np.intp)
     part[order[held[0::2]]] = 1
@@ -323,9 +327,9 @@ def _of_people(
 def held_rows(
     y: NDArray[Any], share: float, random_state: int, groups: NDArray[np.int64] | None = None
 ) -> RowNumbers:
-    """A share of the rows of each class, drawn by seed; at least one row of a class stays.
+    """A random share of the rows of each class, sorted; at least one row of a class is left out.
 
-    With `groups`, the person of each row, people are drawn by the class of most of their rows.
+    With `groups`, the person of each row, whole people are drawn, by their most frequent class.
 
     >>> held_rows(np.array([0, 0, 0, 0, 1, 1, 1, 1]), 0.25, 0).tolist()
     [2, 7]
@@ -341,18 +345,18 @@ def held_rows(
         rows[: min(round(share * len(rows)), len(rows) - 1)]
         for rows in _shuffled(np.unique(y, return_inverse=True)[1], draw)
     ]
-    found: RowNumbers = np.sort(np.concatenate(held))
-    if not len(found):
+    drawn: RowNumbers = np.sort(np.concatenate(held))
+    if not len(drawn):
         raise InputError("the table is too small to keep rows aside; use a larger share, or none")
-    return found
+    return drawn
 
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
     """A model's predictions for held-out rows.
 
-    `classes` are the labels it knows, `probabilities` its probabilities, rows by classes, if it has
-    any; `truth` is the true labels.
+    `classes` are the labels the model knows, `probabilities` are rows by classes (`None` if it
+    gives none), `truth` are the true labels.
     """
 
     classes: NDArray[Any]
@@ -368,7 +372,7 @@ class Predictions:
         return mask
 
     def of(self, places: RowNumbers) -> Predictions:
-        """The predictions for some of these rows."""
+        """The predictions of some of these rows, by position."""
         probabilities = None if self.probabilities is None else self.probabilities[places]
         return Predictions(self.classes, self.predicted[places], self.truth[places], probabilities)
 
@@ -380,9 +384,9 @@ def fit_predict(
     seen: RowNumbers,
     held: RowNumbers,
 ) -> Predictions:
-    """Train on the seen rows, then ask once about the held-out ones.
+    """Train on the seen rows and predict the held-out ones.
 
-    Who asks several estimators about the same columns gives `Features`, which are coded once.
+    To try several estimators on the same columns pass `Features`, which are coded once.
 
     Without features, or with only one label, it predicts the most frequent label of the seen
     rows.
@@ -395,7 +399,7 @@ def fit_predict(
         return _guess(y, seen, held)
     source, ready = readable(estimator, features, ask="predict_with_proba_coded")
     data, model = source.matrix(range(len(features))), clone(ready)
-    with one_thread():  # sums then never change their order
+    with one_thread():  # so that sums are always added in the same order
         model.fit(data[seen], y[seen])
         predicted, probabilities = answers(model, data[held])
     return Predictions(np.asarray(model.classes_), predicted, y[held], probabilities)
@@ -407,7 +411,7 @@ def column_labels(table: Table, name: str) -> NDArray[Any]:
 
 
 def label_codes(table: Table, name: str) -> NDArray[np.int64]:
-    """The same texts as numbers from 0, in their order: far quicker to compare.
+    """The texts of `column_labels` as sorted codes from 0, which are far quicker to compare.
 
     >>> label_codes(Table(pl.DataFrame({"ill": ["yes", None, "no"]})), "ill").tolist()
     [2, 0, 1]

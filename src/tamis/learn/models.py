@@ -1,9 +1,9 @@
-"""Classifiers by name, what recipients and attackers would learn: seeded, and on one thread.
+"""Classifiers by name, as recipients and attackers would train them: seeded, on one thread.
 
-They are fitted and asked once, on features as each can read them. Our own classifiers read coded
-columns, those that say so read frames with nominal columns, all others read columns one-hot. An
-estimator that reads coded columns fits on any rows and columns of a table that was coded once, with
-whatever was sorted with it. It has, beside the methods of scikit-learn::
+Each gets the features in the best form that it can read. Our own classifiers read coded columns,
+those whose input tags say so read frames with nominal columns, and all others read one-hot
+columns. An estimator that reads coded columns can be fitted on any rows and columns of a table
+that was coded, and sorted, once. Beside the methods of scikit-learn it has::
 
     code(features) -> coded                         of `tamis.learn.columns.Features`
     fit_coded(coded, y, rows=..., columns=...)      y: the labels of all rows of the coded table
@@ -55,7 +55,7 @@ def classifier(name: str) -> Any:
 
 
 def seeded(name: str, random_state: int) -> Any:
-    """A classifier by its short name; every draw it makes comes from the seed.
+    """A classifier by its short name, all of whose draws come from the seed.
 
     >>> seeded("forest", 3).random_state
     3
@@ -66,23 +66,23 @@ def seeded(name: str, random_state: int) -> Any:
 
 
 def attackers(names: Iterable[str] = ATTACKERS, random_state: int = 0) -> dict[str, Any]:
-    """Attackers by the names that a reader sees."""
+    """Seeded attackers, keyed by the names shown to readers."""
     return {shown_model(name): seeded(name, random_state) for name in names}
 
 
 def one_thread() -> AbstractContextManager[Any]:
-    """A context in which libraries of linear algebra use one thread: sums keep their order.
+    """A context in which linear algebra libraries use one thread, so that sums keep their order.
 
-    To find these libraries takes longer than many a fit, so they are looked for again only where
-    something was imported since.
+    Finding these libraries takes longer than many fits, so the result is cached until another
+    module is imported.
 
     >>> import numpy as np
     >>> with one_thread():
     ...     float(np.ones(3) @ np.ones(3))
     3.0
     """
-    found: AbstractContextManager[Any] = _libraries(len(sys.modules)).limit(limits=1)
-    return found
+    limit: AbstractContextManager[Any] = _libraries(len(sys.modules)).limit(limits=1)
+    return limit
 
 
 @lru_cache(maxsize=1)
@@ -100,7 +100,7 @@ MOST_ENCODED_BYTES = 2**30
 def handles_nominal(estimator: Any) -> bool:
     """Whether an estimator takes frames with nominal columns and missing values as they are.
 
-    It says so by its scikit-learn input tags: `categorical`, `string` and `allow_nan`, all true.
+    Such an estimator declares the input tags `categorical`, `string` and `allow_nan`.
     """
     from sklearn.utils import get_tags
 
@@ -162,13 +162,13 @@ def _refuse_giant(columns: Sequence[Column], names: Sequence[str]) -> None:
 Shares = NDArray[np.float64]
 
 BY_LARGEST = frozenset({"DecisionTreeClassifier", "RandomForestClassifier", "ExtraTreesClassifier"})
-"""Classifiers of scikit-learn whose label is the first class of the largest probability."""
+"""scikit-learn classifiers that predict the first class with the largest probability."""
 BY_SCORE = frozenset({"HistGradientBoostingClassifier", "LogisticRegression"})
-"""Those whose label is the class of the largest score, of which probabilities are roundings."""
+"""Those that predict the class with the largest score; their probabilities are rounded scores."""
 
 
 class Source(Protocol):
-    """What a classifier sees of some features: anything that takes row numbers in brackets."""
+    """Features in a form that a classifier reads; `matrix` gives what row numbers can index."""
 
     def matrix(self, features: Sequence[int]) -> Any: ...
 
@@ -180,7 +180,7 @@ def readable(
     *,
     ask: Literal["predict_coded", "predict_with_proba_coded"] | None = None,
 ) -> tuple[Source, Any]:
-    """The features as an estimator can read them, and the estimator made ready for them.
+    """The features in a form that an estimator reads, and the estimator prepared for that form.
 
     Parameters
     ----------
@@ -189,7 +189,7 @@ def readable(
     encode : {"auto", "onehot", "ordinal", "none"}
         As in `SubsetScores`.
     ask : str, optional
-        The method of the coded path that will be called; `None`: that path is not taken.
+        The method of the coded path that will be called; `None`: do not use coded columns.
     """
     if encode == "auto" and ask is not None and fits_coded(estimator, ask):
         return CodedColumns(estimator.code(features), features.rows), OnCoded(estimator)
@@ -201,15 +201,15 @@ def readable(
 
 
 def fits_coded(estimator: Any, ask: str = "predict_coded") -> bool:
-    """Does an estimator have the methods of the coded path?"""
+    """Whether an estimator has the methods of the coded path."""
     return all(hasattr(estimator, name) for name in ("code", "fit_coded", ask))
 
 
 def answers(model: Any, data: Any) -> tuple[NDArray[Any], Shares | None]:
-    """The labels and, where the model has any, the probabilities of some rows, asked for once.
+    """Predicted labels and, if the model gives them, probabilities, in one pass where possible.
 
-    How a label follows from probabilities is the model's own rule. Where that is not known, the
-    model is asked for both.
+    Labels are derived from the probabilities for models whose rule is known; other models are
+    asked for both.
     """
     if isinstance(model, OnCoded):
         return model.answers(data)
@@ -221,7 +221,7 @@ def answers(model: Any, data: Any) -> tuple[NDArray[Any], Shares | None]:
         return model.predict(data), shares
     labels = np.asarray(model.classes_)[shares.argmax(axis=1)]
     if rule in BY_SCORE:
-        # Scores that differ may round to equal probabilities: there the model decides.
+        # Different scores may round to equal probabilities; for such rows the model is asked.
         tied = np.flatnonzero((shares == shares.max(axis=1, keepdims=True)).sum(axis=1) > 1)
         if len(tied):
             labels[tied] = model.predict(data[tied])
@@ -229,7 +229,7 @@ def answers(model: Any, data: Any) -> tuple[NDArray[Any], Shares | None]:
 
 
 def _rule(model: Any) -> str:
-    """The class of scikit-learn that decides, at the end of pipelines within pipelines."""
+    """Name of the scikit-learn classifier at the end of nested pipelines; empty for any other."""
     while hasattr(model, "steps"):
         model = model[-1]
     kind = type(model)
@@ -238,7 +238,7 @@ def _rule(model: Any) -> str:
 
 @dataclass(frozen=True, eq=False)
 class FrameColumns:
-    """Features as they are, in a polars frame."""
+    """Features as columns of a polars frame."""
 
     frame: pl.DataFrame
 
@@ -248,7 +248,7 @@ class FrameColumns:
 
 @dataclass(frozen=True, eq=False)
 class CodedColumns:
-    """A coded table, or some columns and rows of it, none of which is copied."""
+    """A coded table, or a view of some of its columns and rows; nothing is copied."""
 
     coded: Any
     height: int
@@ -263,7 +263,7 @@ class CodedColumns:
 
 
 class OnCoded:
-    """An estimator fitted and asked through its coded path."""
+    """An estimator that is fitted and predicts through its coded path."""
 
     def __init__(self, estimator: Any) -> None:
         self.estimator = estimator
@@ -274,7 +274,7 @@ class OnCoded:
     def fit(self, X: CodedColumns, y: NDArray[Any]) -> Self:
         from sklearn.base import clone
 
-        labels = np.full(X.height, y[0], y.dtype)  # those of other rows are not looked at
+        labels = np.full(X.height, y[0], y.dtype)  # labels of the other rows are never read
         labels[X.rows] = y
         self.fitted_ = clone(self.estimator)
         self.fitted_.fit_coded(X.coded, labels, rows=X.rows, columns=X.columns)
@@ -287,6 +287,6 @@ class OnCoded:
 
     def answers(self, X: CodedColumns) -> tuple[NDArray[Any], Shares]:
         """Labels and probabilities."""
-        found: tuple[NDArray[Any], Shares]
-        found = self.fitted_.predict_with_proba_coded(X.coded, rows=X.rows)
-        return found
+        pair: tuple[NDArray[Any], Shares]
+        pair = self.fitted_.predict_with_proba_coded(X.coded, rows=X.rows)
+        return pair

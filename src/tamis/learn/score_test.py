@@ -1,4 +1,4 @@
-"""What a column would add to a model that does not have it: a test on what the model gets wrong."""
+"""Rao's score test: what a column would add to a fitted model, from the model's residuals."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from scipy import sparse
 
 CURVATURE_ERROR = 1e-12
-"""What sums of curvatures may be off by, for each row."""
+"""Rounding error allowed in a sum of curvatures, for each row summed."""
 
 
 def expected_bits(
@@ -24,14 +24,15 @@ def expected_bits(
     probabilities: Floats,
     label: NDArray[np.integer[Any]],
 ) -> Floats:
-    """The bits a row that each column is expected to add, as Rao's score test has it.
+    """Bits per row that each column is expected to add to a model, by Rao's score test.
 
-    The residuals of a code's rows, squared and by their curvature, are what one Newton step for
-    that code would gain; less what chance would give. No model is fitted, and a column that tells
-    only together with another one is expected to add nothing.
+    The squared sum of a code's residuals, divided by the sum of its curvatures, is twice the
+    log-likelihood that one Newton step for that code would gain; what chance gains on average is
+    subtracted. No model is fitted. A column that is informative only together with another one is
+    expected to add nothing.
 
-    `rows` are those that the model was asked about, `probabilities`, rows by classes, what it said
-    of them, and `label` their classes. A number is below 0 where chance would give more.
+    `probabilities`, rows by classes, are the model's predictions for `rows`, and `label` the
+    classes of these rows. A result is below 0 if chance would be expected to gain more.
 
     >>> import polars as pl
     >>> label = np.array([0, 1] * 50)
@@ -42,16 +43,16 @@ def expected_bits(
     classes = probabilities.shape[1]
     residual, curvature = residuals(probabilities, label)
     places = table.places(rows)
-    found = [_squared_slopes(codes.take(places), residual, curvature) for codes in table.codes]
-    return np.asarray(bits_of(np.array(found), len(label), classes))
+    tests = [_squared_slopes(codes.take(places), residual, curvature) for codes in table.codes]
+    return np.asarray(bits_of(np.array(tests), len(label), classes))
 
 
 def expected_by_ones(
     matrix: sparse.csr_array, probabilities: Floats, label: NDArray[np.integer[Any]]
 ) -> Floats:
-    """The same of sparse 0/1 columns: `expected_bits` of their codes, by one sparse product.
+    """`expected_bits` of sparse 0/1 columns, by one sparse product.
 
-    The matrix has the rows asked about.
+    The rows of the matrix are those that the model predicted.
 
     >>> from scipy import sparse
     >>> label = np.array([0, 1] * 50)
@@ -64,15 +65,17 @@ def expected_by_ones(
     ones = matrix.T.astype(np.float64) @ np.hstack([residual, curvature])
     both = np.stack([ones, np.hstack([residual, curvature]).sum(axis=0) - ones])
     slope, bend = both[:, :, :classes], both[:, :, classes:]
-    # Sums of zeros by differences are zeros but for rounding.
+    # The sums over zeros are totals less sums over ones: where there are no zeros they are not
+    # exactly 0, so anything this small counts as an unused code.
     used = bend > CURVATURE_ERROR * len(label)
     tests = np.where(used, slope**2 / np.maximum(bend, 0.25) - 1.0, 0.0)
-    found = tests.sum(axis=(0, 2)) + classes * used.any(axis=(0, 2))
-    return np.asarray(bits_of(found, len(label), classes))
+    # Codes are one fewer in degrees of freedom than in number, so 1 per class is given back.
+    total = tests.sum(axis=(0, 2)) + classes * used.any(axis=(0, 2))
+    return np.asarray(bits_of(total, len(label), classes))
 
 
 def residuals(probabilities: Floats, label: NDArray[np.integer[Any]]) -> tuple[Floats, Floats]:
-    """What a model got wrong about rows, 1 or 0 less the probability, and its curvature.
+    """Residuals of a model, 1 or 0 less the probability, and curvatures p (1 - p), by class.
 
     >>> [each.tolist() for each in residuals(np.array([[0.5, 0.5]]), np.array([1]))]
     [[[-0.5, 0.5]], [[0.25, 0.25]]]
@@ -83,19 +86,19 @@ def residuals(probabilities: Floats, label: NDArray[np.integer[Any]]) -> tuple[F
 
 
 def bits_of(tests: Any, rows: int, classes: int) -> Any:
-    """Squared slopes by their bends, in all classes and rows, as bits a row."""
-    # The residuals of a row sum to 0 over the classes, so one of them is not free.
+    """Convert score statistics, summed over all classes, to bits per row."""
+    # The residuals of a row sum to 0, so only classes - 1 of them are free.
     return tests * (classes - 1) / classes / (2 * rows * log(2))
 
 
 def _squared_slopes(codes: NDArray[np.uint8], residual: Floats, curvature: Floats) -> float:
-    """The squared slopes of a column's codes by their bends, less what chance gives each."""
+    """A column's score statistic, summed over codes and classes, less its mean under chance."""
     classes = residual.shape[1]
     slope, bend = (
         np.stack([np.bincount(codes, each[:, k], CODES) for k in range(classes)], axis=1)
         for each in (residual, curvature)
     )
     used = bend > 0.0
-    # A bend of less than one row's at most is too little to divide by.
+    # A quarter is the largest curvature of one row; dividing by less would blow up rare codes.
     tests = np.where(used, slope**2 / np.maximum(bend, 0.25) - 1.0, 0.0)
     return float(tests.sum()) + (classes if used.any() else 0.0)

@@ -1,7 +1,7 @@
-"""The cross-validated scores of any set of features: `SubsetScores`.
+"""`SubsetScores`: cross-validated scores of any sets of features.
 
-What naive Bayes says of each feature is added up. Any other classifier is fitted on each set, fold
-by fold, sets in parallel.
+With naive Bayes the contributions of the features are added up. Any other classifier is fitted on
+each set and fold, sets in parallel.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Key = tuple[int, ...]
 
 @dataclass(frozen=True)
 class FoldScores:
-    """How a set of features did: its score and its rows predicted correctly, fold by fold."""
+    """The score of a set of features and its number of correct predictions, fold by fold."""
 
     features: tuple[str, ...]
     scores: tuple[float, ...]
@@ -47,7 +47,7 @@ class FoldScores:
 
     @property
     def pooled(self) -> int:
-        """Rows predicted correctly over all folds: whole numbers, so that ties are exact."""
+        """Correct predictions over all folds; a whole number, so that ties are exact."""
         return sum(self.correct)
 
 
@@ -193,7 +193,7 @@ class SubsetScores:
         return np.array([scores.correct for scores in found], dtype=np.int64)
 
     def all_scores(self, counts: Ints) -> NDArray[np.float64]:
-        """The score of every subset by fold, of which `all_subsets` has given the counts."""
+        """The score of every subset by fold, from the counts that `all_subsets` gave."""
         if self.by_count:
             shares: NDArray[np.float64] = counts / self.folds.sizes
             return shares
@@ -239,7 +239,7 @@ Result = tuple[tuple[float, ...], tuple[int, ...]]
 """The score of each fold, and its rows predicted correctly."""
 
 BATCHES_A_WORKER = 4
-"""Few enough that sending the table with each is cheap, enough to balance the work."""
+"""Few enough that sending the table with each batch is cheap, enough to balance the work."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -267,7 +267,7 @@ class SubsetFits:
         """Fit and test on every fold."""
         empty = len(features) == 0
         data = np.zeros((len(self.y), 1)) if empty else self.source.matrix(features)
-        # A prediction that does not depend on the row: the majority class of the training rows.
+        # Without features: the majority class of the training rows, whatever the row.
         estimator = DummyClassifier(strategy="prior") if empty else self.estimator
         scored = [self._fold(clone(estimator), data, fold) for fold in range(len(self.folds))]
         return tuple(score for score, _ in scored), tuple(correct for _, correct in scored)
@@ -282,13 +282,13 @@ class SubsetFits:
 
 
 def _dealt(subsets: Sequence[Sequence[int]], batches: int) -> list[Sequence[Sequence[int]]]:
-    """Batch neighbouring sets together, in batches of nearly equal size."""
+    """Cut the sets into batches of neighbours, of nearly equal size."""
     cuts = np.linspace(0, len(subsets), min(batches, len(subsets)) + 1).astype(int)
     return [subsets[start:end] for start, end in pairwise(cuts)]
 
 
 def _fit_batch(fits: SubsetFits, subsets: Sequence[Sequence[int]]) -> list[Result]:
-    # Threads inside a fit compete with those of other fits, and may sum in a different order.
+    # Threads inside a fit would compete with the other workers and may add in a different order.
     with one_thread():
         return [fits.of(subset) for subset in subsets]
 

@@ -1,6 +1,6 @@
-"""What one value may be looked at as: remainders, digits, check digits, parts of times, letters.
+"""Derived values of a single column: remainders, digits, check digits, parts of times, letters.
 
-Each view has a value for every row; which of them tell anything is for `tamis.learn.views` to say.
+Each view has a value for every row; `tamis.learn.views` tests which of them predict anything.
 """
 
 from __future__ import annotations
@@ -15,34 +15,34 @@ from tamis.arrays import Floats, Ints
 from tamis.table import bare
 
 Named = tuple[str, Ints]
-"""A view in words, {} being the column, and its value in every row, below 0 where it has none."""
+"""A view's description, with {} for the column, and its value in every row; below 0: no value."""
 
 MODULI = (2, 3, 4, 5, 6, 7, 8, 9, 11, 12)
-"""Without 10, of which the remainder is the last digit."""
+"""Without 10, whose remainder is the last digit, a view of its own."""
 EXACT = 1e15
-"""Larger numbers have no digits that can be relied on."""
+"""Larger numbers are not tested by digits: a float64 holds 15 decimal digits exactly."""
 FURTHER = (*range(13, 32), 97)
-"""More of them for one number alone: values that a learner tells apart, and what accounts use."""
+"""More moduli for single numbers: up to the number of codes of a column, and that of IBANs."""
 CHECKS = (
     ("", (1, 2), 10),
     (", as of a product", (1, 3), 10),
     (", as of a bank", (1, 7, 3), 10),
     (", as of a book", tuple(range(1, 20)), 11),
 )
-"""By what sum of the digits from the last one on, each times its weight, a check digit is right."""
+"""Check digits: words, weights of the digits from the last one on (repeated), and the modulus."""
 DECIMALS = 9
-"""Numbers with more decimals are looked at bit by bit instead."""
+"""Numbers with more decimals are tested by their lowest bits instead of their digits."""
 PLACES = 16
-"""The characters of a text that are looked at, from its beginning; half as many from its end."""
+"""Characters tested from the start of a text; half as many from its end."""
 LONG = 64
-"""The characters among which one is looked for that stands twice in a row."""
+"""Characters of a text that are searched for a repeated letter."""
 PARTS = 40
-"""The most words, and the most characters, that are looked for anywhere in a text."""
+"""Most words, and most characters, whose presence anywhere in a text is tested."""
 DAY = 86_400_000_000
-"""In microseconds."""
+"""Microseconds of a day."""
 SEPARATORS = " -_./,;:"
 RARE = 10
-"""Values of a view that fewer rows have are tested as one."""
+"""Values of a view that fewer rows have are tested as one value."""
 
 
 def views_of(column: pl.Series) -> Iterator[Named]:
@@ -67,6 +67,7 @@ def _of_numbers(values: Floats) -> Iterator[Named]:
     known = np.where(there, values, 0.0)
     decimals = _decimals(known)
     most = int(decimals[there].max(initial=0))
+    # Digits are tested in whole units of the last decimal, if all numbers fit into 15 digits so.
     if most <= DECIMALS and np.abs(known).max(initial=0.0) * 10.0**most < EXACT:
         units = np.rint(known * 10.0**most).astype(np.int64)
         yield from _of_digits(units, there, most)
@@ -83,31 +84,31 @@ def _of_numbers(values: Floats) -> Iterator[Named]:
 
 
 def _decimals(values: Floats) -> Ints:
-    """How many decimals each number is written with; one more than `DECIMALS` where that is more.
+    """The number of decimals of each number; `DECIMALS` + 1 stands for any more.
 
     >>> _decimals(np.array([3.0, 2.5, 0.125, np.pi])).tolist()
     [0, 1, 3, 10]
     """
-    found = np.full(len(values), DECIMALS + 1, dtype=np.int64)
+    needed = np.full(len(values), DECIMALS + 1, dtype=np.int64)
     left = np.arange(len(values))
     for decimals in range(DECIMALS + 1):
-        some = values[left]
-        same = np.round(some, decimals) == some
-        found[left[same]] = decimals
+        numbers = values[left]
+        same = np.round(numbers, decimals) == numbers
+        needed[left[same]] = decimals
         left = left[~same]
         if not len(left):
             break
-    return found
+    return needed
 
 
 def _of_digits(units: Ints, there: NDArray[np.bool_], decimals: int) -> Iterator[Named]:
-    """Residues and digits of numbers counted in units of their last decimal."""
+    """Remainders and digits of numbers in units of their last decimal."""
     one = "{}" if not decimals else f"{{}} in units of 1e-{decimals}"
     size = np.abs(units)
     most = int(size.max(initial=0))
     for modulus in (*MODULI, *FURTHER):
         words = f"whether {one} is even" if modulus == 2 else f"the remainder of {one} by {modulus}"
-        if 2 * modulus <= most:
+        if 2 * modulus <= most:  # else the remainder is little else than the number
             yield words, np.where(there, units % modulus, -1)
     digits = [size // 10**place % 10 for place in range(len(str(most)))]
     for place, digit in enumerate(digits[:-1]):
@@ -118,7 +119,8 @@ def _of_digits(units: Ints, there: NDArray[np.bool_], decimals: int) -> Iterator
     for words, weights, modulus in CHECKS:
         right = _checksum(digits, weights, modulus) == 0
         yield f"whether the check digit of {{}} is right{words}", np.where(there, right, -1)
-    written = [size >= 10**place for place in range(1, len(digits))]  # of a digit that is not last
+    # Leading zeros are not digits of a number: whether each digit but the last one is written.
+    written = [size >= 10**place for place in range(1, len(digits))]
     pairs = list(zip(written, digits[1:], digits))
     falling = [there & second & (left > right) for second, left, right in pairs]
     twice = [there & second & (left == right) for second, left, right in pairs]
@@ -134,9 +136,9 @@ def _of_digits(units: Ints, there: NDArray[np.bool_], decimals: int) -> Iterator
 
 
 def _checksum(digits: Sequence[Ints], weights: Sequence[int], modulus: int) -> Ints:
-    """The sum of digits from the last one on, each times its weight in turn.
+    """The weighted sum of digits, from the last one on, by a modulus; weights repeat.
 
-    Of weights of one and two the digits of a product are summed, as cards do.
+    With weights 1 and 2 the digits of each product are summed, as for payment cards (Luhn).
 
     >>> luhn, book = ((1, 2), 10), (tuple(range(1, 20)), 11)
     >>> digits = [np.array([int(digit)]) for digit in reversed("4539148803436467")]
@@ -146,15 +148,16 @@ def _checksum(digits: Sequence[Ints], weights: Sequence[int], modulus: int) -> I
     >>> _checksum(digits, *book).tolist()
     [0]
     """
-    found = np.zeros_like(digits[0])
+    total = np.zeros_like(digits[0])
     for place, digit in enumerate(digits):
         product = digit * weights[place % len(weights)]
-        found += product - 9 * (product > 9) if weights == (1, 2) else product
-    return np.asarray(found % modulus)
+        # The digit sum of a product from 10 to 18 is the product less 9.
+        total += product - 9 * (product > 9) if weights == (1, 2) else product
+    return np.asarray(total % modulus)
 
 
 def _place(power: int) -> str:
-    """The digit of a power of ten.
+    """The name of the digit of a power of ten.
 
     >>> [_place(power) for power in (-3, -1, 0, 1, 4)]
     ['decimal 3', 'decimal 1', 'the last digit', 'the tens', 'the digit of 10000']
@@ -167,7 +170,7 @@ def _place(power: int) -> str:
 
 
 def _of_bands(values: Floats, there: NDArray[np.bool_]) -> Iterator[Named]:
-    """Where numbers are within bands that repeat: a round period, in tenths."""
+    """Position of numbers within a repeating round period (1, 2 or 5 times a power), in tenths."""
     span = float(np.ptp(values[there])) if there.any() else 0.0
     if not 0 < span < EXACT:
         return
@@ -176,6 +179,7 @@ def _of_bands(values: Floats, there: NDArray[np.bool_]) -> Iterator[Named]:
         for digit in (1, 2, 5):
             period = float(f"{digit}e{exponent}")
             if 8 * period <= span:
+                # 1e-9 keeps a multiple of the period, off by rounding, in its own tenth.
                 place = np.floor(np.mod(values, period) / period * 10 + 1e-9).astype(np.int64) % 10
                 yield f"{{}} within each {period:g}", np.where(there, place, -1)
 
@@ -183,8 +187,8 @@ def _of_bands(values: Floats, there: NDArray[np.bool_]) -> Iterator[Named]:
 def _of_times(cells: pl.Series) -> Iterator[Named]:
     there = cells.is_not_null().to_numpy()
 
-    def part(found: pl.Series) -> Ints:
-        return np.where(there, found.cast(pl.Int64).fill_null(0).to_numpy(), -1)
+    def part(numbers: pl.Series) -> Ints:
+        return np.where(there, numbers.cast(pl.Int64).fill_null(0).to_numpy(), -1)
 
     if cells.dtype == pl.Duration:
         yield from _of_digits(part(cells.dt.total_seconds()), there, 0)
@@ -206,13 +210,13 @@ def _of_times(cells: pl.Series) -> Iterator[Named]:
         return
     minute, second = part(cells.dt.minute()), part(cells.dt.second())
     yield "the hour of {}", part(cells.dt.hour())
-    for words, each in (("minute", minute), ("second", second)):
-        yield f"the last digit of the {words} of {{}}", np.where(there, each % 10, -1)
-        yield f"whether the {words} of {{}} is even", np.where(there, each % 2, -1)
-        yield f"the remainder of the {words} of {{}} by 15", np.where(there, each % 15, -1)
-        yield f"the tens of the {words} of {{}}", np.where(there, each // 10, -1)
+    for words, number in (("minute", minute), ("second", second)):
+        yield f"the last digit of the {words} of {{}}", np.where(there, number % 10, -1)
+        yield f"whether the {words} of {{}} is even", np.where(there, number % 2, -1)
+        yield f"the remainder of the {words} of {{}} by 15", np.where(there, number % 15, -1)
+        yield f"the tens of the {words} of {{}}", np.where(there, number // 10, -1)
     of_day = 60 * part(cells.dt.hour()) + minute
-    for modulus in (m for m in range(7, 60) if 60 % m):  # those that divide 60 are of the minute
+    for modulus in (m for m in range(7, 60) if 60 % m):  # divisors of 60 need the minute alone
         words = f"the remainder of the minutes of the day of {{}} by {modulus}"
         yield words, np.where(there, of_day % modulus, -1)
     fine = part(cells.dt.microsecond())
@@ -224,8 +228,8 @@ def _of_texts(cells: pl.Series) -> Iterator[Named]:
     there = cells.is_not_null().to_numpy()
     texts = cells.fill_null("")
 
-    def count(found: pl.Series) -> Ints:
-        return np.where(there, found.cast(pl.Int64).to_numpy(), -1)
+    def count(numbers: pl.Series) -> Ints:
+        return np.where(there, numbers.cast(pl.Int64).to_numpy(), -1)
 
     yield "the length of {}", count(texts.str.len_chars())
     for words, every in (
@@ -267,7 +271,8 @@ def _of_texts(cells: pl.Series) -> Iterator[Named]:
 
 
 def _of_items(texts: pl.Series, there: NDArray[np.bool_]) -> Iterator[Named]:
-    """What is anywhere in texts, a character or a word, and whether the parts are in order."""
+    """Presence of a word or a character anywhere, repeated letters, and words in sorted order."""
+    # Worked out for distinct texts, then looked up for every row.
     distinct = texts.unique()
     place = texts.replace_strict(distinct, np.arange(len(distinct)), return_dtype=pl.Int64)
     at = place.to_numpy()
@@ -286,6 +291,7 @@ def _of_items(texts: pl.Series, there: NDArray[np.bool_]) -> Iterator[Named]:
             shown = repr(part).replace("{", "{{").replace("}", "}}")
             yield f"whether {{}} has the {kind} {shown}", np.where(there, has[at], -1)
     letters = _characters(distinct, LONG)
+    # `| 32` maps ASCII capitals to small letters; from 192 on Latin-1 and others are letters.
     is_letter = ((letters | 32) >= ord("a")) & ((letters | 32) <= ord("z")) | (letters >= 192)
     twice = ((letters[1:] == letters[:-1]) & is_letter[1:]).any(axis=0)
     yield "whether {} has a letter twice in a row", np.where(there, twice[at], -1)
@@ -301,7 +307,7 @@ def points_of(cells: pl.Series) -> Floats:
 
 
 def whole_parts(cells: pl.Series, name: str) -> Iterator[Named]:
-    """What whole numbers are in a text, a date or a number, below 0 where there is none."""
+    """The whole numbers in a text, a date or a number; -1 where there is none."""
     parts = {}
     if cells.dtype == pl.String:
         first, last = r"([0-9]{1,15})", r"([0-9]{1,15})[^0-9]*$"
@@ -325,7 +331,10 @@ def whole_parts(cells: pl.Series, name: str) -> Iterator[Named]:
 
 
 def _characters(texts: pl.Series, most: int) -> NDArray[np.int64]:
-    """The first characters of texts by place, as numbers; 0 behind the end of a text."""
+    """The first `most` characters of texts as numbers, places by texts; 0 past the end of a text.
+
+    Characters from U+03FF on share one number, so that counts by character stay short.
+    """
     wide = np.array(texts.str.head(most).to_list(), dtype=f"U{most}")
     letters = np.ascontiguousarray(wide).view(np.uint32).reshape(len(wide), most)
     used = int(letters.any(axis=0).sum())

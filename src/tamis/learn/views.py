@@ -1,17 +1,17 @@
-"""Views of a value: what may be hidden in the form of a column, and which of it tells a label.
+"""Views: features hidden in the form of values, and which of them predict a label.
 
-A learner that cuts numbers at quantiles and knows texts by their commonest values sees neither the
-last digit of an income nor the weekday of a date. So each column with more values than a learner
-tells apart is also looked at in other ways: `tamis.learn.value_views`, and how often a value
-occurs. Of columns together there are the parity of several that have two values, that are missing
-or whole numbers (`parities`), the sum and difference of two whole numbers by a modulus, how far two
-numbers or times are apart, whether two texts are the same, and whether one has in it a number that
-another column is. `find_views` keeps those that tell.
+A learner that cuts numbers at quantiles and codes texts by their most frequent values sees neither
+the last digit of an income nor the weekday of a date. So each column with more values than the
+learner tells apart is also tested in other forms: those of `tamis.learn.value_views`, and the
+frequency of its value. Combinations of columns are the parity of several flags (columns of two
+values, missingness, odd numbers; see `parities`), sums and differences of two whole numbers by a
+modulus, differences and ratios of two numbers or times, equality of two texts, and whether a number
+in a text is that of another column. `find_views` keeps those that predict the label.
 
-A view is kept where the label's counts among its values are further from what the columns that it
-is made of lead to expect than chance explains: the smaller of the G and the chi-squared statistic,
-at the level `LEVEL` shared by all views that were tested (Bonferroni). Rows of one person are one
-draw, so one row of each is tested.
+A view is kept if the label's counts by its values deviate from what the columns it is made of lead
+to expect by more than chance explains: the smaller of the G and the chi-squared statistic is tested
+at `LEVEL`, divided by the number of views tested (Bonferroni). Rows of one person are not
+independent, so one row of each person is tested.
 """
 
 from __future__ import annotations
@@ -37,46 +37,46 @@ Labels = NDArray[np.integer[Any]]
 Paired = tuple[tuple[int, int], str, Ints]
 
 LEVEL = 0.01
-"""The chance that any view of a table is kept by mistake."""
+"""Family-wise error: probability that any view of a table is kept by chance."""
 FLAGS = 16
-"""The most columns of two values, with missing ones or of whole numbers, in parities."""
+"""Most flags whose parities are tested: all 2**16 sets of them are."""
 TOGETHER = 8
-"""The most of them in one parity."""
+"""Most flags in one parity."""
 PAIRED = 8
-"""The most columns of a kind that are looked at in pairs."""
+"""Most columns of a kind that are paired: the pairs grow with its square."""
 BANDS = 24
-"""The bands in which it is looked at how far two numbers are apart."""
+"""Quantile bands of the difference of two numbers."""
 OF_A_COLUMN = 3
-"""The most views of the same columns that are kept."""
+"""Most views of the same columns that are kept."""
 OF_SEVERAL = 12
-"""The most parities, and the most views of pairs, that are tested one by one and kept."""
+"""Most parities, and most views of pairs, that go on to the second test."""
 MOST_CLASSES = 10
-"""Rarer classes of a label are tested as one."""
+"""Classes of a label that are tested; the rarest beyond the first nine are one class."""
 
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """Something that can be made of some columns, as codes of the rows that a table has coded."""
+    """A feature derived from some columns, as codes of the coded rows of a table."""
 
     columns: tuple[int, ...]
     words: str
     codes: NDArray[np.uint8]
     width: int
     lacking: tuple[int, ...] = ()
-    """Those of its columns of which only matters what is missing: any form of them shows that."""
+    """Columns of which only missingness matters: any released form of them shows it."""
 
     __repr__ = by_fields
 
 
 @dataclass(frozen=True, eq=False)
 class Views:
-    """The views of a table that tell, of the rows that it has coded.
+    """The views of a table that predict its label.
 
     Attributes
     ----------
     kept : tuple of View
     tested : int
-        How many were.
+        The number of views that were tested.
     """
 
     kept: tuple[View, ...] = ()
@@ -85,7 +85,7 @@ class Views:
     __repr__ = by_fields
 
     def of(self, columns: Sequence[int], sources: Sequence[int]) -> list[int]:
-        """The numbers of the views that can be made of some columns, which are forms of others."""
+        """Numbers of the views that can be made of `columns`, which are forms of `sources`."""
         have, there = set(columns), set(sources)
         return [
             i
@@ -95,7 +95,7 @@ class Views:
         ]
 
     def among(self, numbers: Mapping[int, int]) -> list[View]:
-        """Those of columns that another table has, too, by their numbers there."""
+        """The views whose columns another table also has, with the column numbers of that table."""
         return [
             replace(
                 view,
@@ -107,7 +107,7 @@ class Views:
         ]
 
     def beside(self, table: CodedTable) -> CodedTable:
-        """The table with the views as columns behind its own."""
+        """The table with the views appended as nominal columns."""
         if not self.kept:
             return table
         return table.beside(
@@ -131,23 +131,23 @@ def find_views(
     known: Sequence[View] = (),
     fresh: Collection[int] | None = None,
 ) -> Views:
-    """The views of a frame that tell a label beyond what their columns and another label do.
+    """The views of a frame that add to what their columns and another label tell of a label.
 
     Parameters
     ----------
     frame : polars.DataFrame
     table : CodedTable
-        Its columns, coded, and at `beside` the label that is given.
+        The columns of the frame, coded, and as column `beside` the other label.
     label, given : arrays of int
-        The classes of every row, from 0.
+        The label to predict and the other one: the classes of every row, from 0.
     rows : array of int
-        The rows to learn from, one of each person.
+        The training rows, one of each person.
     classes : int
-        Those of the label.
+        The number of classes of the label.
     known : sequence of View
-        Views that were found before, of columns that are not looked at again.
+        Views found before, in columns that are not searched again.
     fresh : collection of int, optional
-        The columns to look at. `None`: all.
+        The columns to search. `None`: all.
 
     Examples
     --------
@@ -169,6 +169,8 @@ def find_views(
         *search.of_flags(columns),
         *search.of_pairs(columns),
     ]
+    # First every view is tested at LEVEL, cheaply; then, with their number known, those that
+    # passed are tested again at the level that all of them share.
     bar, kept = LEVEL / max(search.tested, 1), list(known)
     for candidates in passed:
         if candidates:
@@ -178,7 +180,7 @@ def find_views(
 
 @dataclass(frozen=True, eq=False)
 class _ViewToTest:
-    """A view that may tell, on all coded rows."""
+    """A candidate view, with its value in all coded rows."""
 
     columns: tuple[int, ...]
     words: str
@@ -187,7 +189,7 @@ class _ViewToTest:
 
 
 class _Flag(NamedTuple):
-    """What is 0 or 1 in every row: a column of two values, whether it is missing, or odd."""
+    """A 0/1 value of every row: a column of two values, whether one is missing, or odd."""
 
     column: int
     words: str
@@ -197,7 +199,7 @@ class _Flag(NamedTuple):
 
 @dataclass(eq=False)
 class _ViewSearch:
-    """What all tests of views share."""
+    """The data and the running count that all tests of views share."""
 
     frame: pl.DataFrame
     table: CodedTable
@@ -219,7 +221,7 @@ class _ViewSearch:
         merged = np.empty(self.classes, dtype=np.intp)
         merged[order] = np.minimum(np.arange(self.classes), MOST_CLASSES - 1)
         self.merged = np.eye(min(self.classes, MOST_CLASSES))[merged]
-        """How classes are tested: rare ones as one."""
+        """One-hot rows of the classes as they are tested, with rare ones merged."""
         self.seen = np.asarray(self.merged[self.label[self.rows]])
 
     def cells(self, column: int) -> pl.Series:
@@ -230,13 +232,13 @@ class _ViewSearch:
         return self._cells[column]
 
     def _distinct(self, column: int) -> int:
-        """How many values a column has, counted once."""
+        """The number of distinct values of a column, cached."""
         if column not in self._counts:
             self._counts[column] = self.cells(column).n_unique()
         return self._counts[column]
 
     def of_columns(self, columns: Sequence[int]) -> Iterator[list[_ViewToTest]]:
-        """The views of each column that the table does not tell all values of."""
+        """Views of each column that has more values than codes."""
         for column in columns:
             cells = self.cells(column)
             if self._distinct(column) < CODES:
@@ -249,14 +251,14 @@ class _ViewSearch:
             ]
 
     def _repeats(self, column: int) -> Iterator[Named]:
-        """How many rows have the value that a row has: who shares a number is of one household."""
+        """The frequency of a row's value: rows that share a number may be one household."""
         cells = self.cells(column)
         codes = coded(cells).codes
         often = np.minimum(np.bincount(codes)[codes], CODES - 2)
         yield "how often a value of {} occurs", np.where(cells.is_null(), -1, often)
 
     def of_flags(self, columns: Sequence[int]) -> Iterator[list[_ViewToTest]]:
-        """The parities of columns of two values, of what is missing, and of whole numbers."""
+        """Parities of flags: columns of two values, missingness, and odd numbers."""
         flags = self._flags()
         if len(flags) < 2 or not {flag.column for flag in flags}.intersection(columns):
             return
@@ -273,45 +275,44 @@ class _ViewSearch:
             yield [_ViewToTest(columns, words, values, lacking)]
 
     def _flags(self) -> list[_Flag]:
-        """Columns of two values, and whether others are missing; those that teach most if many.
+        """Columns of two values, missingness of others and, if room is left, odd integers.
 
-        Where these are few, whole numbers, too: whether they are odd.
+        If there are too many, those most associated with the given label are taken.
         """
-        found: list[_Flag] = []
-        whole: list[_Flag] = []
+        flags: list[_Flag] = []
+        odd: list[_Flag] = []
         for column in range(self.frame.width):
             codes, used = self.table.codes[column], self._used(column)
             name = self.frame.columns[column]
             if len(used) == 2 and 0 not in used:
-                found.append(_Flag(column, name, (codes == used[1]).astype(np.int64)))
+                flags.append(_Flag(column, name, (codes == used[1]).astype(np.int64)))
             elif len(used) > 1 and 0 in used:
-                found.append(_Flag(column, f"{name} missing", (codes == 0).astype(np.int64), True))
+                flags.append(_Flag(column, f"{name} missing", (codes == 0).astype(np.int64), True))
             elif self.cells(column).dtype.is_integer():
                 # A tested row has one; others, such as released rows with blanks, may have none.
                 number = self.cells(column).to_physical().cast(pl.Int64).fill_null(0)
-                odd = number.to_numpy() % 2
-                whole.append(_Flag(column, name, odd))
-        if len(found) > FLAGS:
+                odd.append(_Flag(column, name, number.to_numpy() % 2))
+        if len(flags) > FLAGS:
             taught = np.eye(int(self.given.max()) + 1)[self.given[self.rows]]
             taught -= taught.mean(axis=0)
             order = [
-                -float((taught[flag.values[self.at] == 1].sum(axis=0) ** 2).sum()) for flag in found
+                -float((taught[flag.values[self.at] == 1].sum(axis=0) ** 2).sum()) for flag in flags
             ]
-            found = [found[i] for i in sorted(np.argsort(order, kind="stable")[:FLAGS])]
-        return found + whole[: FLAGS - len(found)]
+            flags = [flags[i] for i in sorted(np.argsort(order, kind="stable")[:FLAGS])]
+        return flags + odd[: FLAGS - len(flags)]
 
     def _used(self, column: int) -> RowNumbers:
-        """The codes that the tested rows have in a column."""
+        """The codes of a column that occur in the tested rows."""
         return np.flatnonzero(np.bincount(self.table.codes[column][self.at], minlength=CODES))
 
     def of_pairs(self, fresh: Collection[int]) -> Iterator[list[_ViewToTest]]:
-        """What two columns say together, at least one of which is to be looked at."""
+        """Views of two columns, at least one of which is to be searched."""
         expected = self.known_seen
-        found: list[tuple[float, _ViewToTest]] = []
+        passed: list[tuple[float, _ViewToTest]] = []
         for pair, words, values in self._paired(fresh):
             if gain := self.tells(values, expected, LEVEL):
-                found.append((gain, _ViewToTest(pair, words, values)))
-        best = sorted(found, key=lambda each: -each[0])[:OF_SEVERAL]
+                passed.append((gain, _ViewToTest(pair, words, values)))
+        best = sorted(passed, key=lambda scored: -scored[0])[:OF_SEVERAL]
         by_pair: dict[tuple[int, ...], list[_ViewToTest]] = {}
         for _, candidate in best:
             by_pair.setdefault(candidate.columns, []).append(candidate)
@@ -321,20 +322,20 @@ class _ViewSearch:
         return chain(self._sums(fresh), self._gaps(fresh), self._same(fresh), self._named(fresh))
 
     def _sums(self, fresh: Collection[int]) -> Iterator[Paired]:
-        """The sums and differences of whole numbers, or of days, by a modulus."""
+        """Sums and differences of whole numbers, or of days, by a modulus."""
         for pair, (one, other) in self._pairs(self._is_whole, fresh):
             first, second = (self.frame.columns[c] for c in pair)
             there = ~(np.isnan(one) | np.isnan(other))
             left, right = (np.where(there, each, 0).astype(np.int64) for each in (one, other))
             for modulus in (*MODULI, 10):
                 for sign, between in ((1, "plus"), (-1, "less")):
-                    if modulus == 2 and sign < 0:
+                    if modulus == 2 and sign < 0:  # the parities of sum and difference are the same
                         continue
                     words = f"the remainder of {first} {between} {second} by {modulus}"
                     yield pair, words, np.where(there, (left + sign * right) % modulus, -1)
 
     def _gaps(self, fresh: Collection[int]) -> Iterator[Paired]:
-        """How far two numbers, or times, are apart, and by how many times one is the other."""
+        """Differences of two numbers or times, and ratios of positive numbers, in bands."""
         for pair, (one, other) in self._pairs(self._is_fine, fresh):
             first, second = (self.frame.columns[c] for c in pair)
             yield pair, f"{second} less {first}", self._banded(other - one)
@@ -343,7 +344,7 @@ class _ViewSearch:
                 yield pair, f"{second} by {first}", self._banded(np.log(other) - np.log(one))
 
     def _same(self, fresh: Collection[int]) -> Iterator[Paired]:
-        """Whether two texts are the same."""
+        """Whether two texts are equal."""
         texts = [c for c in range(self.frame.width) if self.cells(c).dtype == pl.String]
         for pair in combinations(texts[:PAIRED], 2):
             if not set(pair).intersection(fresh) or not self._share_values(*pair):
@@ -354,7 +355,7 @@ class _ViewSearch:
             yield pair, f"whether {words} are the same", values
 
     def _named(self, fresh: Collection[int]) -> Iterator[Paired]:
-        """Whether a text has in it a number that another column is, such as the year of a date."""
+        """Whether a number in a text is that of another column, such as the year of a date."""
         texts = [c for c in range(self.frame.width) if self.cells(c).dtype == pl.String]
         texts = [c for c in texts if self._distinct(c) >= CODES][:PAIRED]
         others = [c for c in range(self.frame.width) if self._is_whole(c)][:PAIRED]
@@ -375,9 +376,9 @@ class _ViewSearch:
     def _pairs(
         self, fits: Callable[[int], bool], fresh: Collection[int]
     ) -> Iterator[tuple[tuple[int, int], tuple[Floats, Floats]]]:
-        """Pairs of columns that fit, as numbers, dates as days."""
-        some = [c for c in range(self.frame.width) if fits(c)][:PAIRED]
-        pairs = [pair for pair in combinations(some, 2) if set(pair).intersection(fresh)]
+        """Pairs of the columns that fit, with their values as numbers, dates as days."""
+        fitting = [c for c in range(self.frame.width) if fits(c)][:PAIRED]
+        pairs = [pair for pair in combinations(fitting, 2) if set(pair).intersection(fresh)]
         points = {c: points_of(self.cells(c)) for c in set(chain.from_iterable(pairs))}
         for one, other in pairs:
             yield (one, other), (points[one], points[other])
@@ -388,13 +389,13 @@ class _ViewSearch:
         return whole and self._distinct(column) > 2
 
     def _is_fine(self, column: int) -> bool:
-        """Whether a column has more numbers, or times, than are told apart."""
+        """Whether a column has more distinct numbers, or times, than codes."""
         cells = self.cells(column)
         kind = cells.dtype.is_numeric() or cells.dtype in (pl.Date, pl.Datetime)
         return kind and self._distinct(column) >= CODES
 
     def _banded(self, values: Floats) -> Ints:
-        """Numbers in bands of as many rows each."""
+        """Numbers in quantile bands, with cuts from the tested rows."""
         seen = values[self.at]
         seen = seen[np.isfinite(seen)]
         cuts = np.unique(np.quantile(seen, np.arange(1, BANDS) / BANDS)) if len(seen) else seen
@@ -403,42 +404,46 @@ class _ViewSearch:
 
     @property
     def known_seen(self) -> Floats:
-        """What is expected of the tested rows where the other label alone is known."""
+        """Class probabilities of the tested rows given the other label alone."""
         return np.asarray(self.known[self.rows] @ self.merged)
 
     def expected(self, columns: Sequence[int], more: Views | None = None) -> Floats:
-        """What some columns, and views of them, lead to expect of the tested rows."""
+        """Class probabilities of the tested rows given some columns, views and the other label."""
         table = self.table if more is None else more.beside(self.table)
         every = [*columns, self.beside, *range(len(self.table), len(table))]
-        said = Boosting().probabilities(
+        proba = Boosting().probabilities(
             table, self.label, self.rows, self.rows,
             columns=every, start=self.known, classes=self.classes,
         )  # fmt: skip
-        return np.asarray(said @ self.merged)
+        return np.asarray(proba @ self.merged)
 
     def tells(self, values: Ints, expected: Floats, level: float) -> float:
-        """How much a view tells, for an order among views; 0 where chance may explain it."""
+        """A view's score, to rank views by; 0 if its p-value is above the level."""
         self.tested += 1
         statistic, free = divergence(values[self.at], self.seen, expected)
         if free < 1 or chdtrc(free, statistic) > level:
             return 0.0
+        # Penalised as in BIC, so that views of many values do not win by that; a view that passed
+        # the test keeps a score above 0.
         return max(statistic - free * float(np.log(len(self.rows))), 1e-9)
 
     def chosen(
         self, candidates: Sequence[_ViewToTest], before: Sequence[View], bar: float
     ) -> list[View]:
-        """The views of the same columns that tell beyond those before; the strongest first."""
+        """Forward selection among views of the same columns, given those kept before."""
         kept: list[View] = []
+        # Testing the same view again is not another one for Bonferroni: the count is put back.
         tested, left, columns = self.tested, list(candidates), candidates[0].columns
         inside = [view for view in before if set(view.columns) <= set(columns)]
         while left and len(kept) < OF_A_COLUMN:
             expected = self.expected(columns, Views((*inside, *kept)))
-            gains = [self.tells(each.values, expected, bar) for each in left]
+            gains = [self.tells(view.values, expected, bar) for view in left]
             best = int(np.argmax(gains))
             if not gains[best]:
                 break
             kept.append(self._view(left[best]))
-            left = [each for each, gain in zip(left, gains) if gain and each is not left[best]]
+            # A view that once failed is not tried again: each round costs a fit and tests of all.
+            left = [view for view, gain in zip(left, gains) if gain and view is not left[best]]
         self.tested = tested
         return kept
 
@@ -449,16 +454,16 @@ class _ViewSearch:
 
 
 def divergence(values: Ints, seen: Floats, expected: Floats) -> tuple[float, int]:
-    """How far the counts of classes among the values of a view are from what was expected.
+    """Test statistic of a view's class counts against expected ones, and its degrees of freedom.
 
-    `seen` and `expected` are rows by classes. The smaller of G and chi-squared: with few rows a
-    cell one of them is too large, but never both. With the degrees of freedom.
+    `seen` and `expected` are rows by classes. The statistic is the smaller of G and chi-squared:
+    with few rows per cell one of them is too large, but never both.
 
     >>> seen = np.eye(2)[[0, 0, 1, 1] * 10]
     >>> divergence(np.array([0, 0, 1, 1] * 10), seen, np.full((40, 2), 0.5))[1]
     1
     """
-    places = values + 1
+    places = values + 1  # -1, no value, is a value like any other
     counts = np.bincount(places)
     rare = counts < RARE
     if rare.any():
@@ -466,7 +471,7 @@ def divergence(values: Ints, seen: Floats, expected: Floats) -> tuple[float, int
         counts = np.bincount(places)
     used = counts > 0
     observed, hoped = (
-        np.stack([np.bincount(places, each, len(counts))[used] for each in rows.T])
+        np.stack([np.bincount(places, weights, len(counts))[used] for weights in rows.T])
         for rows in (seen, expected)
     )
     least = np.maximum(hoped, 1e-9)
@@ -480,12 +485,12 @@ def divergence(values: Ints, seen: Floats, expected: Floats) -> tuple[float, int
 def parities(
     flags: NDArray[np.integer[Any]], seen: Floats, expected: Floats
 ) -> tuple[Ints, Floats, int]:
-    """The parities of two to eight flags that differ between classes more than by chance.
+    """The parities of two to eight flags that differ between classes by more than chance.
 
-    `flags` are 0 or 1, flags by rows; `seen` and `expected` are rows by classes. Gives sets of
-    flags as words of bits, how strong each is in standard errors squared, and how many sets were
-    looked at. A Walsh-Hadamard transform of what is unexpected, summed over distinct rows, has
-    all parities at once.
+    `flags` are 0 or 1, flags by rows; `seen` and `expected` are rows by classes. Returns the sets
+    of flags as bit masks, the strength of each (its deviation in standard errors, squared), and the
+    number of sets tested. One Walsh-Hadamard transform of the residuals, summed by combination of
+    flags, gives all parities at once.
 
     >>> flags = np.array([[0, 0, 1, 1] * 50, [0, 1, 0, 1] * 50])
     >>> found = parities(flags, np.eye(2)[flags.sum(axis=0) % 2], np.full((200, 2), 0.5))
@@ -495,32 +500,33 @@ def parities(
     size = len(flags)
     place = (np.asarray(flags, dtype=np.int64) << np.arange(size)[:, None]).sum(axis=0)
     strength = np.zeros(1 << size)
-    for one, hoped in zip(seen.T, expected.T):
-        spread = float((hoped * (1 - hoped)).sum())
-        if spread > 0:
-            sums = walsh_hadamard(np.bincount(place, one - hoped, 1 << size).astype(np.float64))
-            strength = np.maximum(strength, sums**2 / spread)
+    for truth, proba in zip(seen.T, expected.T):
+        variance = float((proba * (1 - proba)).sum())
+        if variance > 0:
+            sums = walsh_hadamard(np.bincount(place, truth - proba, 1 << size).astype(np.float64))
+            strength = np.maximum(strength, sums**2 / variance)
     sizes = np.array([i.bit_count() for i in range(1 << size)])
-    looked = (sizes >= 2) & (sizes <= TOGETHER)
-    count = int(looked.sum())
-    bar = chdtrc(1, strength) * seen.shape[1] * max(count, 1) <= LEVEL
-    found = np.flatnonzero(looked & bar)
-    return found.astype(np.int64), strength[found], count
+    tested = (sizes >= 2) & (sizes <= TOGETHER)
+    count = int(tested.sum())
+    # Bonferroni over the sets and the classes, since `strength` is the largest of all classes.
+    significant = chdtrc(1, strength) * seen.shape[1] * max(count, 1) <= LEVEL
+    masks = np.flatnonzero(tested & significant)
+    return masks.astype(np.int64), strength[masks], count
 
 
 def walsh_hadamard(values: Floats) -> Floats:
-    """For each set of bits, the sum of all values, those of an odd number of its bits negated.
+    """For each mask m, the sum of all values i, negated where i & m has an odd number of bits.
 
     >>> walsh_hadamard(np.array([1.0, 2.0, 3.0, 4.0])).tolist()
     [10.0, -2.0, -4.0, 0.0]
     """
-    found = np.array(values, dtype=np.float64)
+    sums = np.array(values, dtype=np.float64)
     half = 1
-    while half < len(found):
-        pairs = found.reshape(-1, 2, half)
-        found = np.stack([pairs[:, 0] + pairs[:, 1], pairs[:, 0] - pairs[:, 1]], axis=1).ravel()
+    while half < len(sums):  # one butterfly per bit
+        pairs = sums.reshape(-1, 2, half)
+        sums = np.stack([pairs[:, 0] + pairs[:, 1], pairs[:, 0] - pairs[:, 1]], axis=1).ravel()
         half *= 2
-    return found
+    return sums
 
 
 def _listed(names: Sequence[str]) -> str:

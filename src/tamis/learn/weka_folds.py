@@ -1,8 +1,9 @@
-"""The folds that Weka deals: those of every paper whose figures come from that program.
+"""Cross-validation folds exactly as Weka deals them, to reproduce papers whose figures it made.
 
-A printed third decimal belongs to one deal of the folds. What decides it is Java's generator of
-random numbers, which the documentation of `java.util.Random` defines to the last bit, the shuffle,
-and the order in which rows of a class are gathered; golden records of the program hold all three.
+The third decimal of a printed accuracy depends on the folds. They are determined by Java's random
+number generator, which the documentation of `java.util.Random` defines to the last bit, by the
+shuffle, and by the order in which the rows of a class are gathered. Tests compare all three with
+recorded output of the program.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ from tamis.errors import InputError
 from tamis.learn.cv import check_counts
 
 WEKA_SEED = 1
-"""That of Weka's cross-validation where none is given."""
+"""The default seed of Weka's cross-validation."""
 
 
 class WekaFolds:
-    """Stratified folds as Weka deals them, as a splitter that `cv` takes.
+    """Stratified folds as Weka deals them, as a splitter for `cv`.
 
     Parameters
     ----------
@@ -34,8 +35,8 @@ class WekaFolds:
 
     Notes
     -----
-    Rows are shuffled, gathered by class, and go round the folds. Which labels the classes have, and
-    in which order they are declared, makes no difference.
+    Rows are shuffled, gathered by class, and dealt to the folds in turn. The labels of the classes
+    and the order in which they are declared make no difference.
 
     Examples
     --------
@@ -63,7 +64,7 @@ class WekaFolds:
     def split(
         self, X: Any, y: ArrayLike, groups: Any = None
     ) -> Iterator[tuple[RowNumbers, RowNumbers]]:
-        """The rows that each fold trains on, and those that it tests."""
+        """The training and test rows of each fold."""
         if groups is not None:
             raise InputError(
                 "Weka deals rows, not people, so that folds would share people; give a number of "
@@ -87,7 +88,7 @@ def _deal(classes: list[int], folds: int, seed: int) -> NDArray[np.intp]:
 
 
 def _shuffled(rows: int, random: _JavaRandom) -> list[int]:
-    """Row numbers, each place from the last on swapped with one of those up to it."""
+    """Row numbers after a Fisher-Yates shuffle from the last place down."""
     order = list(range(rows))
     for place in range(rows - 1, 0, -1):
         other = random.below(place + 1)
@@ -96,7 +97,10 @@ def _shuffled(rows: int, random: _JavaRandom) -> list[int]:
 
 
 def _gather(order: list[int], classes: list[int]) -> None:
-    """Bring rows of a class together, in place, by swaps: classes as they first appear."""
+    """Bring the rows of each class together, in place, in order of first appearance.
+
+    By swaps, as Weka does, which leaves the rows of later classes in another order than a sort.
+    """
     done = 0
     while done < len(order):
         current = classes[order[done]]
@@ -113,17 +117,18 @@ class _JavaRandom:
         self._state = (seed ^ 0x5DEECE66D) & _48_BITS
 
     def below(self, bound: int) -> int:
-        """A whole number from 0 up to below a bound, each as likely as any other."""
-        if bound & (bound - 1) == 0:
+        """A uniform whole number from 0 to `bound` - 1, as `nextInt(bound)` draws it."""
+        if bound & (bound - 1) == 0:  # a power of two takes the high bits, which are more random
             return bound * self._next() >> 31
         while True:
             drawn = self._next()
-            if drawn - drawn % bound + bound <= 1 << 31:  # else the last numbers are too few
+            # Reject draws from the last, incomplete run of `bound` numbers below 2**31.
+            if drawn - drawn % bound + bound <= 1 << 31:
                 return drawn % bound
 
     def _next(self) -> int:
         self._state = (self._state * 0x5DEECE66D + 0xB) & _48_BITS
-        return self._state >> 17
+        return self._state >> 17  # the upper 31 of 48 bits
 
 
 _48_BITS = (1 << 48) - 1

@@ -1,8 +1,8 @@
-"""What rows of a person say together, for a model that learns row by row.
+"""Aggregates over all rows of a person, as further columns for models that learn row by row.
 
-Where a release says which rows are of one person, whoever looks at one of them sees the others. A
-model is shown them as more columns of each row: how many rows the person has, and of each column
-what all of the person's rows come to.
+If a release shows which rows belong to one person, anyone who sees one of them sees the others.
+A model gets these as further columns of each row: the person's number of rows, and aggregates of
+each column over them.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ _WHOSE, _CELL = "whose", "cell"
 
 
 def all_rows_of_people(frame: pl.DataFrame, people: People) -> list[pl.Series]:
-    """More columns for each row: the person's rows, and what these have in each column.
+    """Aggregates over the rows of a person, for each row: their number, and those of each column.
 
-    Of numbers and dates the least, the mean and the largest; of others the commonest and how many
-    different ones there are. A missing cell counts for none.
+    Numbers and dates give minimum, mean and maximum; other columns the mode and the number of
+    distinct values. Missing cells are ignored.
 
     >>> stays = pl.DataFrame({"days": [1, 3, 5], "ward": ["A", "A", "B"]})
     >>> for column in all_rows_of_people(stays, People.of([0, 0, 1])):
@@ -39,9 +39,10 @@ def all_rows_of_people(frame: pl.DataFrame, people: People) -> list[pl.Series]:
     whose = pl.Series(_WHOSE, people.codes)
     cell = pl.col(_CELL)
     number = {"min": cell.min(), "mean": cell.mean(), "max": cell.max()}
+    # Of several modes the first by value, whatever the order of the rows.
     text = {"mode": cell.drop_nulls().mode().min(), "n_unique": cell.drop_nulls().n_unique()}
     count = whose.to_frame().select(pl.len().over(_WHOSE)).to_series()
-    found = [count.alias(COUNT)]
+    aggregates = [count.alias(COUNT)]
     for column in frame.get_columns():
         numeric = column.dtype.is_numeric()
         cells = bare(column)
@@ -51,13 +52,13 @@ def all_rows_of_people(frame: pl.DataFrame, people: People) -> list[pl.Series]:
             cells = cells.cast(pl.String)
         rows = pl.DataFrame([whose, cells.alias(_CELL)])
         for what, of in (number if numeric else text).items():
-            seen = rows.select(of.over(_WHOSE)).to_series()
-            found.append(seen.alias(f"all rows: {what} of {column.name}"))
-    return found
+            by_person = rows.select(of.over(_WHOSE)).to_series()
+            aggregates.append(by_person.alias(f"all rows: {what} of {column.name}"))
+    return aggregates
 
 
 def beside_all_rows(frame: pl.DataFrame, columns: Sequence[str], people: People) -> pl.DataFrame:
-    """Some columns of a frame, and beside them what all rows of the person have in any column."""
+    """Some columns of a frame, followed by the aggregates of all columns over the person's rows."""
     rows = only(frame, columns)
     if people.each_row or not people.together:
         return rows
@@ -66,7 +67,7 @@ def beside_all_rows(frame: pl.DataFrame, columns: Sequence[str], people: People)
 
 
 def of_all_rows(known: Sequence[str], shown: Sequence[str]) -> tuple[str, ...]:
-    """Those of the columns that are shown more that tell of known ones alone.
+    """The aggregate columns, among `shown`, that depend on the `known` columns alone.
 
     >>> of_all_rows(["days"], ["all rows: how many", "all rows: max of days", "all rows: n of x"])
     ('all rows: how many', 'all rows: max of days')
@@ -76,9 +77,9 @@ def of_all_rows(known: Sequence[str], shown: Sequence[str]) -> tuple[str, ...]:
 
 
 def seen_whole(release: Release) -> Release:
-    """A release as attackers see it who see which rows are of one person.
+    """A release as seen by attackers who know which rows belong to one person.
 
-    The targets of a person's other rows are there to be seen, too.
+    They also see the targets of the person's other rows.
     """
     if release.is_suppressed:
         return seen_whole(release.unsuppressed).keeping(release.mask)
