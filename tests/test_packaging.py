@@ -2,14 +2,19 @@
 
 import ast
 import re
+import subprocess
 import sys
 import tomllib
+from importlib import metadata
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
+from packaging.requirements import Requirement
 
 import tamis
 from tamis.cli import _run
+from tests.long import long
 from tests.source import trees
 
 ROOT = Path(__file__).parents[1]
@@ -120,3 +125,50 @@ def test_every_extra_names_itself_where_it_is_missing(project):
     for extra in project["project"]["optional-dependencies"]:
         assert f"pip install 'tamis[{extra}]'" in text
         assert f"tamis[{extra}]" in (ROOT / "docs" / "commands.md").read_text("utf-8")
+
+
+def needed(name: str) -> set[str]:
+    """What a distribution asks for on this machine, without extras, and what that asks for."""
+    lines = map(Requirement, metadata.requires(name) or ())
+    asked = {r.name for r in lines if r.marker is None or r.marker.evaluate({"extra": ""})}
+    return asked.union(*map(needed, asked))
+
+
+def pack(name: str, folder: Path) -> None:
+    """An installed distribution as the wheel that it came from."""
+    installed = metadata.distribution(name)
+    tags = re.findall(r"^Tag: (\S+)", installed.read_text("WHEEL") or "", re.MULTILINE)
+    tag = "-".join(".".join(sorted(set(p))) for p in zip(*(t.split("-") for t in tags)))
+    files = [f for f in installed.files or () if ".." not in f.parts and f.suffix != ".pyc"]
+    (stem,) = {f.parts[0].removesuffix(".dist-info") for f in files if f.name == "METADATA"}
+    with ZipFile(folder / f"{stem}-{tag}.whl", "w") as archive:
+        for file in files:
+            archive.write(str(file.locate()), file.as_posix())
+
+
+@long
+def test_it_installs_from_a_folder_of_wheels_without_a_network(tmp_path):
+    """As docs/how-to/containers.md says; the wheels are packed from what is installed here."""
+    wheels, place, demo = (tmp_path / name for name in ("wheels", "place", "demo"))
+    wheels.mkdir()
+    build = ["uv", "build", "--quiet", "--offline", "--wheel", "--out-dir", wheels, ROOT]
+    try:
+        subprocess.run(build, check=True, capture_output=True, timeout=300)
+    except (OSError, subprocess.SubprocessError):
+        pytest.skip("uv has nothing to build a wheel with, without a network")
+    for name in needed("tamis"):
+        pack(name, wheels)
+    (built,) = wheels.glob("tamis-*.whl")
+    assert built.name == f"tamis-{tamis.__version__}-py3-none-any.whl"
+    uv = ["uv", "--quiet", "--offline", "--no-cache"]  # so that nothing comes from elsewhere
+    install = ["pip", "install", "--python", place / "bin" / "python", "--no-index"]
+    assert _run(["demo", "--quiet", "--rows", "1200", "--out", str(demo)]) == 0
+    for command, said in (
+        ([*uv, "venv", "--python", sys.executable, place], ""),
+        ([*uv, *install, "--find-links", wheels, "tamis"], ""),
+        ([place / "bin" / "tamis", "--help"], "Publish a labelled table"),
+        ([place / "bin" / "tamis", "verify", demo], "matches its manifest"),
+    ):
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        assert said in done.stdout
