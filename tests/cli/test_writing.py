@@ -1,5 +1,6 @@
 """Whatever a command writes: safe cells, in a place that is there, and no trace of a stop."""
 
+import itertools
 import json
 import os
 import re
@@ -264,7 +265,7 @@ def test_json_has_no_control_characters(capsys):
 def test_names_that_a_console_has_no_letters_for_are_escaped(tmp_path, json_asked):
     """As on Windows, whose consoles may know cp1252 only."""
     file = tmp_path / "t.csv"
-    rows = "".join(f"{20 + i % 7},{'да' if i % 3 else 'нет'},🙂\n" for i in range(60))
+    rows = "".join(f"{20 + i % 7 if i else 99},{'да' if i % 3 else 'нет'},🙂\n" for i in range(60))
     file.write_text("возраст,цель,лицо\n" + rows, encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "-m", "tamis.cli", "audit", file, "--target", "цель", *json_asked],
@@ -279,3 +280,8 @@ def test_names_that_a_console_has_no_letters_for_are_escaped(tmp_path, json_aske
         assert {"возраст", "лицо"} <= set(re.findall(r"\w+", repr(json.loads(text))))
     else:
         assert "\\u0446\\u0435\\u043b\\u044c" in text
+        assert "#####" in text
+        assert "\\u2588" not in text
+        lines = text.partition("What gives people away")[2].splitlines()[1:]
+        lines = list(itertools.takewhile(lambda line: line[:1] in "+|", lines))
+        assert len({len(line) for line in lines}) == 1

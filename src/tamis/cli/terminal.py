@@ -55,10 +55,10 @@ def rich_table(*columns: str, title: str = "", numbers: Sequence[str] = ()) -> R
 
 
 def escape(text: str) -> str:
-    """A text in which nothing is taken for the markup of rich."""
+    """A text in which nothing is taken for the markup of rich, as wide as it is printed."""
     from rich.markup import escape as escaped
 
-    return escaped(text)
+    return escaped("".join(c if _has(c) else ascii(c)[1:-1] for c in text))
 
 
 def print_json(result: Mapping[str, Any]) -> None:
@@ -119,6 +119,8 @@ def bar(share: float, width: int = 40) -> str:
     >>> bar(0.5, 8)
     '████'
     """
+    if not _has("▏"):
+        return "#" * (max(1, round(share * width)) if share > 0 else 0)
     eighths = max(1, round(share * width * 8)) if share > 0 else 0
     return "█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip()
 
