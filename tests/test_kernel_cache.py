@@ -24,6 +24,8 @@ from tests.source import SOURCE
 config: Any = numba.config
 NOBODY = 65534
 """A user who owns nothing."""
+UNLISTED = 54_321
+"""A user whom the machine has never heard of, as in containers."""
 
 
 class Installation:
@@ -53,20 +55,23 @@ class Installation:
                     return True
         return False
 
-    def run(self, *args: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    def run(
+        self, *args: str, user: int = NOBODY, **variables: str | None
+    ) -> subprocess.CompletedProcess[str]:
         """Run Python as a user who owns nothing and has no home."""
+        asked = {
+            "PATH": os.environ["PATH"],
+            "PYTHONPATH": f"{self.folder / 'lib'}{os.pathsep}{sysconfig.get_path('purelib')}",
+            "HOME": "/nonexistent",
+            "TMPDIR": str(self.tmp),
+            **variables,
+        }
         return subprocess.run(
             [self.python, *args],
             cwd=self.work,
-            env={
-                "PATH": os.environ["PATH"],
-                "PYTHONPATH": f"{self.folder / 'lib'}{os.pathsep}{sysconfig.get_path('purelib')}",
-                "HOME": "/nonexistent",
-                "TMPDIR": str(self.tmp),
-                **variables,
-            },
-            user=NOBODY,
-            group=NOBODY,
+            env={name: value for name, value in asked.items() if value is not None},
+            user=user,
+            group=user,
             extra_groups=[],
             capture_output=True,
             text=True,
@@ -164,6 +169,17 @@ def test_what_was_compiled_ahead_is_used_where_it_can_only_be_read(installation:
     assert Path(place).parent == installation.tmp
     assert copied == compiled  # none is newer: a copy keeps the time
     assert list(installation.tmp.iterdir()) == []
+
+
+def test_a_user_without_a_home_gets_no_folder_in_place_of_it(installation: Installation):
+    """What Numba would call `~`, among the files of whoever runs tamis there."""
+    script = installation.folder / "homeless.py"
+    script.write_text(COMPILED)
+    before = set(installation.work.iterdir())
+    done = installation.run(str(script), user=UNLISTED, HOME=None)
+    assert done.returncode == 0, done.stderr
+    assert set(installation.work.iterdir()) == before
+    assert Path(done.stdout.split()[0]).parent == installation.tmp
 
 
 def test_a_place_that_numba_finds_is_left_to_it(monkeypatch: pytest.MonkeyPatch):

@@ -22,6 +22,9 @@ from numba.core.event import Event, Listener, register
 
 from tamis.errors import when_compiling
 
+if os.path.expanduser("~") == "~":  # a user without a home: Numba would make a folder `~` here
+    os.environ["HOME"] = os.path.abspath(os.sep)  # as engines of containers do
+
 Decorator = Callable[[Callable[..., Any]], Any]
 
 
