@@ -1,4 +1,4 @@
-"""Coarser forms of a column: from its values as they are, by a ladder of groups, to nothing.
+"""Generalisation: coarser forms of columns, from the exact values up a ladder of groups to ``*``.
 
 ::
 
@@ -7,17 +7,17 @@
     calendar        the forms of dates: parts of the calendar
     value_groups    the forms of values without an order
     ladder_sources  ladders from csv files, or made where nobody wrote any
-    foreign_labels  what labels stand for that somebody else wrote
+    foreign_labels  which values the labels of other tools stand for
 
-    search          `coarsened`: a table in which people are alike, by one of two searches
-    lattice         the best levels for all rows, and who of a register is in their classes
-    metrics         what levels cost
-    classes         the classes of rows at some levels, and which may leave
-    local           each class gets intervals of its own
+    search          `coarsened`: a generalised table, by one of two searches
+    lattice         full-domain generalisation: the best level of each column; delta-presence
+    metrics         the cost of levels
+    classes         the equivalence classes at a node, and which of them are suppressed
+    local           local recoding: each class has its own intervals and groups
     coarsener       `Coarsener`: learn levels on one table, apply them to others; behind an engine
 
-    learnt_forms    the finest groups of a column, and what merged ones are called
+    learnt_forms    the finest groups of a column, and the names of merged ones
     merging         which groups to merge; which values have an order
 
-    kernels         classes at a node, and what is inside them; rows split in two, again and again
+    kernels         Numba kernels: number and measure classes; split rows recursively
 """

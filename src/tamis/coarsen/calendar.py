@@ -1,6 +1,6 @@
-"""Ladders of the calendar: dates become their day, month, quarter, year or decade.
+"""Ladders over the calendar: dates become their day, month, quarter, year or decade.
 
-Ends are counted in days, as in `intervals`.
+`bottom` and `top` are counted in days, as in `intervals`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ UNITS = ("hour", "day", "month", "quarter", "year", "decade")
 
 @dataclass(frozen=True)
 class Calendar:
-    """Parts of the calendar, a unit a level; dates before `bottom` and from `top` on are one.
+    """Parts of the calendar, one unit per level; dates before `bottom`, or from `top` on, are one.
 
     >>> days = pl.Series([20210503, 19991231]).cast(pl.String).str.to_date("%Y%m%d")
     >>> steps = Calendar(("month", "quarter", "decade"))
@@ -91,7 +91,7 @@ class Calendar:
         labels = values.to_frame("at").select(_WRITTEN[unit]).to_series()
         at = on_axis(values, True)
         bottom, top = end_at(self.bottom, step), end_at(self.top, step)
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore"):  # comparisons with NaN, the missing dates, are false
             if bottom is not None:
                 labels = labels.set(pl.Series(at < bottom), f"< {day_text(bottom)}")
             if top is not None:
@@ -103,7 +103,7 @@ class Calendar:
 
 
 def unit_start(day: date, unit: str) -> date:
-    """The first day of the part of the calendar that a day lies in.
+    """First day of the month, quarter, year or decade that a day lies in.
 
     >>> unit_start(date(2021, 5, 3), "quarter").isoformat()
     '2021-04-01'
@@ -111,6 +111,7 @@ def unit_start(day: date, unit: str) -> date:
     if unit in ("hour", "day"):
         return day
     month = {"month": day.month, "quarter": day.month - (day.month - 1) % 3}.get(unit, 1)
+    # The first decade begins with year 0, which `date` lacks.
     year = max(day.year // 10 * 10, 1) if unit == "decade" else day.year
     return date(year, month, 1)
 
@@ -140,7 +141,7 @@ def _one_day(label: str) -> Bounds | None:
 
 
 def _months(label: str, pattern: str, months: int) -> Bounds | None:
-    """The bounds of a label that names a year and one of its parts of so many months."""
+    """Bounds of a label that names a year, or one of its parts, which is `months` long."""
     found = re.fullmatch(pattern, label)
     if found is None:
         return None
@@ -165,4 +166,4 @@ _BOUNDS: dict[str, Callable[[str], Bounds | None]] = {
 
 
 FORMS: dict[str, type[Any]] = {"dates": Calendar}
-"""By the word of a description that says which form it is."""
+"""Each form by the key of a description that selects it."""

@@ -1,7 +1,7 @@
-"""The classes of rows that look alike at a node, and which of them may leave.
+"""The equivalence classes of rows at a node of the lattice, and which of them may be released.
 
-A *node* has a level for each column. Its classes are the rows that are equal at these levels; a
-class that breaks a requirement is suppressed, all its rows together.
+A *node* assigns a level to each column. Its classes are the groups of rows that are equal at these
+levels. A class that breaks a requirement is suppressed as a whole.
 """
 
 from __future__ import annotations
@@ -28,27 +28,27 @@ Levels = tuple[int, ...]
 
 @dataclass(frozen=True, eq=False)
 class CodedRows:
-    """Distinct rows as leaves of hierarchies, each with the number of rows it stands for.
+    """The distinct rows of a table, as leaves of hierarchies, each with its number of rows.
 
     Parameters
     ----------
     leaves : array of int32, one line a column
         The leaf of each distinct row.
     weight : array of int
-        The rows that each distinct row stands for.
+        How many rows of the table equal each distinct row.
     hierarchies : tuple of Hierarchy
         One for each column.
     of_row : array of int
         The distinct row of each row of the table.
     people : array of int, optional
         The person of each distinct row, from 0 without gaps, if some people have several rows;
-        if not, a distinct row is of as many people as it stands for.
+        otherwise each row is a person, and `weight` counts people.
     values : array of int, optional
         The sensitive value of each distinct row, from 0 without gaps.
     missing : bool
         Whether the last sensitive value means missing.
     register : InRegister, optional
-        How likely people of a register may be in the table, by the levels of a node.
+        The register of delta-presence, where one is given.
     """
 
     leaves: Integers
@@ -72,12 +72,12 @@ class CodedRows:
 
     @cached_property
     def first_leaf(self) -> Integers:
-        """Where the leaves of each column start if all are counted in one array; then the end."""
+        """Offset of each column's leaves in one array of all leaves; last its length."""
         return np.cumsum([0, *(h.leaves for h in self.hierarchies)])
 
     @cached_property
     def leaf_rows(self) -> list[Floats]:
-        """For each column, the rows with each leaf."""
+        """For each column, the number of rows with each leaf."""
         return [
             np.bincount(line, self.weight, h.leaves).astype(np.float64)
             for line, h in zip(self.leaves, self.hierarchies)
@@ -85,7 +85,10 @@ class CodedRows:
 
     @cached_property
     def _forms(self) -> Integers:
-        """The group of each distinct row: a line for each level of each column."""
+        """Group of each distinct row, a line for each level of each column.
+
+        Written out once: a search asks for the classes of thousands of nodes.
+        """
         lines = [
             level[line] for line, h in zip(self.leaves, self.hierarchies) for level in h.groups
         ]
@@ -100,14 +103,15 @@ class CodedRows:
         return [width for h in self.hierarchies for width in h.widths]
 
     def classes_at(self, levels: Levels) -> tuple[Integers, int]:
-        """The class of each distinct row at a node, and the number of classes."""
+        """Number the classes at a node: the class of each distinct row, and how many there are."""
         forms = [int(first) + level for first, level in zip(self._first_form, levels)]
         return numbered_rows(self._forms, [self._form_widths[f] for f in forms], forms)
 
     @cached_property
     def usual_shares(self) -> Floats:
-        """The share of each sensitive value in the whole table, suppressed rows included."""
+        """Share of each sensitive value in the whole table, suppressed rows included."""
         assert self.values is not None
+        # The whole table as one class: a person's repeated rows with one value count once.
         weight = self.value_weight(np.zeros(len(self.weight), dtype=np.int64))
         counts = np.bincount(self.values, weight).astype(np.float64)
         shares: Floats = counts / counts.sum()
@@ -115,7 +119,7 @@ class CodedRows:
 
     @cached_property
     def _person_values(self) -> Integers:
-        """A number for each pair of a person and a sensitive value."""
+        """One number for each pair of person and sensitive value."""
         assert self.people is not None
         assert self.values is not None
         pairs: Integers = self.people * (self.values.max() + 1) + self.values
@@ -190,10 +194,12 @@ def coded_rows(
 def numbered_rows(
     table: Integers, widths: Sequence[int], lines: Sequence[int]
 ) -> tuple[Integers, int]:
-    """Number the rows by some lines of a table of codes: equal rows have equal numbers.
+    """Number the rows by some lines of a table of codes: equal rows get equal numbers.
 
-    `widths` are the numbers of codes in these lines. Lines of one code are not looked at; the
-    others are joined to one key, and numbered anew before the key would pass 64 bits.
+    `widths` has the number of codes in each of these lines. Lines with a single code are skipped;
+    the others are packed into one integer key, which is renumbered before it would exceed 64 bits.
+
+    Returns the number of each row, in order of appearance, and how many numbers there are.
     """
     from tamis.coarsen.kernels import mixed_keys, number_direct, number_hashed
 
@@ -203,15 +209,19 @@ def numbered_rows(
         strides, radix = _strides([width for _, width in chunk], known)
         keys = mixed_keys(table, np.array([line for line, _ in chunk]), np.array(strides))
         if known > 1:
-            keys += of_row
+            keys += of_row  # the number so far is the lowest digit; strides start above it
+        # An array indexed by the key is faster than hashing, as long as it stays small.
         of_row, known = number_direct(keys, radix) if radix <= ROOMY * rows else number_hashed(keys)
     return of_row, known
 
 
 def _chunks(columns: list[tuple[int, int]], rows: int) -> list[list[tuple[int, int]]]:
-    """Consecutive columns whose codes fit one key together with a number of a row."""
+    """Split the columns into runs whose codes fit one key, together with a row number.
+
+    A row number is below `rows`, so each run starts with room for it.
+    """
     chunks: list[list[tuple[int, int]]] = []
-    radix = CODE_LIMIT
+    radix = CODE_LIMIT  # full, so that the first column opens a run
     for column in columns:
         if radix * column[1] >= CODE_LIMIT:
             chunks, radix = [*chunks, []], max(rows, 1)
@@ -230,7 +240,7 @@ def _strides(widths: Sequence[int], known: int) -> tuple[list[int], int]:
 
 @dataclass(frozen=True, eq=False)
 class LatticeNode:
-    """The classes at some levels, and which of them leave.
+    """The classes at some levels, and which of them are suppressed.
 
     Parameters
     ----------
@@ -238,15 +248,17 @@ class LatticeNode:
     class_of : array of int
         The class of each distinct row.
     sizes : array of int
-        The rows of each class.
+        The number of rows of each class.
     infeasible : array of bool
-        The classes that no split saves, such as those of too few people.
+        The classes that break a requirement however they are split, such as those of too few
+        people: their rows are suppressed at every finer node, too.
     suppressed : array of bool
-        The classes that do not leave: infeasible, or breaking something that a part may keep.
+        The classes that are suppressed here: infeasible, or breaking something that a part of them
+        may keep.
     lost_elsewhere : int
-        So many rows of classes that are not infeasible are suppressed at every finer node, too.
+        A lower bound on the rows of feasible classes that every finer node suppresses.
     register : InRegister, optional
-        What says whether a node tells too much about who is in the table.
+        Decides whether the node tells too much about who is in the table.
     """
 
     levels: Levels
@@ -259,30 +271,30 @@ class LatticeNode:
 
     @cached_property
     def rows_suppressed(self) -> int:
-        """The rows that do not leave."""
+        """Number of suppressed rows."""
         return int(self.sizes[self.suppressed].sum())
 
     @cached_property
     def rows_infeasible(self) -> int:
-        """The rows in infeasible classes."""
+        """Number of rows in infeasible classes."""
         return int(self.sizes[self.infeasible].sum())
 
     @property
     def rows_lost(self) -> int:
-        """The fewest rows that this node and every finer one suppress."""
+        """Lower bound on the rows that this node and every finer one suppress."""
         return self.rows_infeasible + self.lost_elsewhere
 
     @cached_property
     def forbidden(self) -> bool:
-        """Whether it tells too much about who is in the table, whatever is suppressed."""
+        """Whether the node breaks delta-presence, whatever is suppressed."""
         return self.register is not None and not self.register.hides(self.levels)
 
     def may_leave(self, most: int) -> bool:
-        """Whether the node may be chosen where at most so many rows are suppressed."""
+        """Whether the node may be chosen if at most `most` rows may be suppressed."""
         return self.rows_suppressed <= most and not self.forbidden
 
     def closes(self, most: int) -> bool:
-        """Whether neither this node nor any finer one may be chosen then."""
+        """Whether neither this node nor any finer one may be chosen."""
         if self.rows_lost > most:
             return True
         return self.register is not None and self.register.nested and self.forbidden
@@ -290,7 +302,7 @@ class LatticeNode:
 
 @dataclass(frozen=True, eq=False)
 class NodeCounts(ClassCounts):
-    """The classes of a node, counted: kernels stand in for measures that a search asks often.
+    """The counts of a node's classes, by kernels where a search asks for them often.
 
     Parameters
     ----------
@@ -298,7 +310,7 @@ class NodeCounts(ClassCounts):
     class_of : array of int
         The class of each distinct row.
     leaving : array of bool, optional
-        The classes that leave; `None`: all of them.
+        The classes that are released; `None`: all of them.
     """
 
     rows: CodedRows = field(kw_only=True)
@@ -312,11 +324,14 @@ class NodeCounts(ClassCounts):
 
     def distinct_values(self) -> Integers:
         rows, values = self.rows, self._values
-        each = np.bincount(self.class_of, rows.firsts(self.class_of, values), self.classes)
-        return np.minimum(each, self.people)
+        distinct = np.bincount(self.class_of, rows.firsts(self.class_of, values), self.classes)
+        return np.minimum(distinct, self.people)
 
     def effective_values(self) -> Floats:
-        """Not cut at the number of people: a class of fewer than l of them is lost anyway."""
+        """Exponential of the entropy, without the cap at the number of people.
+
+        A class of fewer than l people is suppressed anyway.
+        """
         from tamis.coarsen.kernels import entropies_by_class
 
         entropies = entropies_by_class(*self._rows_by_class, len(self.rows.usual_shares))
@@ -330,7 +345,8 @@ class NodeCounts(ClassCounts):
             found: Floats = equal_distances(values, weight, starts, usual)
             return found
         found = ordered_distances(values, weight, starts, usual)
-        if self.rows.missing:  # it has no place among numbers: the farther of both ends counts
+        # A missing value has no place among numbers: the larger distance, at either end, counts.
+        if self.rows.missing:
             below = (values + 1) % len(usual)
             found = np.maximum(found, ordered_distances(below, weight, starts, np.roll(usual, 1)))
         return found
@@ -339,13 +355,15 @@ class NodeCounts(ClassCounts):
     def spread(self) -> Spread:
         from tamis.coarsen.kernels import rows_by_class
 
-        rows, order = self.rows, self.rows.by_value  # so that a class has equal values together
+        # In the order of values, so that the stable sort by class puts equal values side by side.
+        rows, order = self.rows, self.rows.by_value
         values, weight, starts = rows_by_class(
             self.class_of[order],
             self._values[order],
             rows.value_weight(self.class_of)[order],
             self.classes,
         )
+        # An entry, one value of one class, opens where the value changes or a class starts.
         opens = np.diff(values, prepend=-1) != 0
         opens[starts[:-1]] = True
         entries = np.flatnonzero(opens)
@@ -365,22 +383,22 @@ class NodeCounts(ClassCounts):
 
     @cached_property
     def average_risk(self) -> float:
-        """The mean over people who leave of 1 by the people of their smallest class."""
+        """Mean over the released people of 1 / size of the smallest class that they are in."""
         rows = self.rows
         leaving = slice(None) if self.leaving is None else self.leaving[self.class_of]
         risk = 1 / self.people[self.class_of[leaving]]
         if rows.people is None:
             return float(np.average(risk, weights=rows.weight[leaving]))
         worst = People.of(rows.people)[leaving].worst(risk)
-        return float(worst[worst > 0].mean())
+        return float(worst[worst > 0].mean())  # 0: a person all of whose rows are suppressed
 
     def holders_of_rows(self, rows: int) -> int:
-        """The fewest people who have all that may be known of so many rows, of those who leave."""
+        """Smallest number of released people who share any set of at most `rows` of one's rows."""
         coded = self.rows
         leaving = slice(None) if self.leaving is None else self.leaving[self.class_of]
         if coded.people is None:
             return int(self.people[self.class_of[leaving]].min())
-        times = np.minimum(coded.weight[leaving], rows)  # no set has a row more often
+        times = np.minimum(coded.weight[leaving], rows)  # a set of `rows` repeats none more often
         classes = np.repeat(self.class_of[leaving], times)
         whose = np.repeat(coded.people[leaving], times)
         return int(fewest_holders(classes, whose, rows).min())
@@ -392,7 +410,7 @@ class NodeCounts(ClassCounts):
 
     @cached_property
     def _rows_by_class(self) -> tuple[Integers, Integers, Integers]:
-        """The values and weights of the distinct rows class by class, and where each begins."""
+        """Values and weights of the distinct rows, sorted by class, and where each class starts."""
         from tamis.coarsen.kernels import rows_by_class
 
         weight = self.rows.value_weight(self.class_of)
@@ -405,7 +423,7 @@ class NodeCounts(ClassCounts):
 def grouped_at(rows: CodedRows, levels: Levels, asked: Requirements) -> LatticeNode:
     """Group the rows at a node and test each class.
 
-    Where all classes together do not keep what is asked of them, nothing leaves.
+    If the classes together break a requirement of the whole release, all are suppressed.
 
     Examples
     --------
@@ -422,16 +440,19 @@ def grouped_at(rows: CodedRows, levels: Levels, asked: Requirements) -> LatticeN
     people = rows.people_in(class_of, classes, sizes)
     counts = NodeCounts(people, rows=rows, class_of=class_of)
     infeasible, suppressed = np.zeros(classes, np.bool_), np.zeros(classes, np.bool_)
+    # By class, a lower bound on the rows lost however it is split: the largest of the bounds that
+    # single requirements give, as the same rows may be lost by several.
     fewest: Floats | int = 0
-    for each in asked.by_group:
-        figures = each.figures(counts)
-        breaking = each.is_short(figures)
-        infeasible |= each.infeasible(counts, breaking)
+    for requirement in asked.by_group:
+        figures = requirement.figures(counts)
+        breaking = requirement.is_short(figures)
+        infeasible |= requirement.infeasible(counts, breaking)
         suppressed |= breaking
-        lost = each.rows_lost(counts, figures)
+        lost = requirement.rows_lost(counts, figures)
         fewest = np.maximum(fewest, lost) if isinstance(lost, np.ndarray) else fewest
     suppressed |= infeasible
-    # A person in two parts of a class counts in both: then a split may save all.
+    # The bound holds only where each row is a person: someone with rows in two parts of a split
+    # class counts in both, and so a split may save every row.
     lost_elsewhere = 0
     if rows.people is None and isinstance(fewest, np.ndarray):
         lost_elsewhere = int(fewest[~infeasible].sum())

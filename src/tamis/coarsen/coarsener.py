@@ -1,8 +1,8 @@
-"""`Coarsener`: learn the levels of columns on one table, apply them to others, wherever they are.
+"""`Coarsener`: learn the levels of columns on one table and apply them to others, in memory or not.
 
-Behind an engine labels are joined to the values. The engine counts the values of a column; each
-gets its label here, by the code that coarsens tables in memory; the engine joins the labels to its
-rows. So only different values travel.
+Behind an engine, labels are joined to the rows. The engine counts the distinct values of a column;
+each is labelled here, by the code that generalises tables in memory; and the engine joins the
+labels to its rows. Only distinct values are transferred.
 """
 
 from __future__ import annotations
@@ -36,57 +36,56 @@ from tamis.table import Roles, Table
 
 
 class Coarsener(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Make columns coarser until people cannot be told apart.
+    """Generalise columns until every equivalence class meets the requirements.
 
-    The best level of each column is searched on the table that it is fitted on. Other tables are
-    then coarsened to the same levels; values that the first one did not have go up their ladder
-    until a level covers them.
+    `fit` searches for the best level of each column. `transform` generalises any table to these
+    levels; values that the fitted table did not have go up their ladder until a level covers them.
 
     Parameters
     ----------
     k : int
-        The fewest people that look alike.
+        The fewest people in a class.
     l : int, optional
-        The least diversity of sensitive values among them.
+        The least diversity of sensitive values in a class.
     t : float, optional
-        The farthest that their sensitive values may be from those of the whole table.
+        The largest distance between the sensitive values of a class and those of the whole table.
     l_kind, c : {"distinct", "entropy", "recursive"}, float
         How `l` counts sensitive values, and the factor for `recursive`.
     alpha, beta, beta_kind, delta_disclosure : optional
-        How far shares of sensitive values among people alike may be from those of all; see
+        Limits on the shares of sensitive values in a class, compared with all rows; see
         `tamis.risk.diversity.likeness`.
     max_risk, max_average_risk : float, optional
         The largest chance of finding a person's row, and the largest mean of it.
     known_rows : int, optional
-        Whoever knows up to so many rows of a person is left with k people, too.
+        Also leave k people for an attacker who knows up to this many rows of a person.
     delta_presence : (float, float), optional
-        From what to what the chance may be that somebody of the population passed to `fit` is in
-        the table.
+        The range allowed for the chance that someone of the population passed to `fit` is in the
+        table.
     columns : sequence of str, optional
-        The columns to make coarser: what an attacker may know. By default the quasi-identifiers
-        of a `Table`, all columns of a frame.
+        The columns to generalise: those that an attacker may know. By default the quasi-identifiers
+        of a `Table`, or all columns of a frame.
     ladders : mapping of column to Ladder or to a description, optional
-        The forms of columns, such as ``{"age": {"width": [5, 10], "top": 90}}``; those that nobody
-        gives are made from the column.
+        The forms of columns, such as ``{"age": {"width": [5, 10], "top": 90}}``; those not given
+        are made from the column.
     metric : str
         What to minimise: loss, discernability, aecs, precision, height, entropy.
     max_suppressed : float
-        The largest share of the rows that may be left out of a release, see `kept_`.
+        The largest share of the rows that may be suppressed, see `kept_`.
 
     Attributes
     ----------
     levels_ : dict of column to int
-        0 is the column as it is.
+        0 means the exact values.
     ladders_ : dict of column to Ladder
     score_, bound_ : float
         By the metric; no levels have a lower score than the bound.
     kept_ : array of bool
-        Which rows of the fitted table may leave. A transformer never drops rows: leave the others
-        out before you publish anything.
+        Which rows of the fitted table may be released. A transformer never drops rows: drop the
+        others yourself before you publish anything.
 
     See Also
     --------
-    tamis.coarsen.search.coarsened : the table itself, without the rows that may not leave.
+    tamis.coarsen.search.coarsened : the generalised table, without suppressed rows.
 
     Examples
     --------
@@ -182,7 +181,7 @@ class Coarsener(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type:
         return self
 
     def transform(self, X: Any) -> Any:
-        """The same rows with each column at its level, as the kind of table that came in."""
+        """Generalise the columns of a table to their levels; returns the kind of table given."""
         check_is_fitted(self)
         table = _as_table(X)
         if missing := [c for c in self.levels_ if c not in table.frame.columns]:
@@ -208,7 +207,7 @@ class Coarsener(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type:
 
 _ASKED = tuple(name for name in options_of_groups() if name != "t_distance")
 _SENSITIVE, _PERSON = "\x00sensitive", "\x00person"
-"""Names that no file has, for what comes as an array."""
+"""Column names for arrays passed to `fit`; no file has a name with a null character."""
 
 
 def _as_table(data: Any) -> Table:
@@ -218,7 +217,7 @@ def _as_table(data: Any) -> Table:
 
 
 def _with_arrays(table: Table, sensitive: Any, people: Any) -> Table:
-    """The table with what came as arrays as columns of their roles."""
+    """Add the arrays passed to `fit` to the table, as columns with their roles."""
     quasi, frame, roles = table.quasi, table.frame, table.roles
     for name, values in ((_SENSITIVE, sensitive), (_PERSON, people)):
         if values is None:
@@ -244,18 +243,18 @@ VALUE, LABEL = "value", "label"
 
 @dataclass(frozen=True, eq=False)
 class CoarseColumn:
-    """One column of a large table in a coarser form."""
+    """One column of a table behind an engine in a coarser form."""
 
     name: str
     form: Coarsening
     mapping: Frame
-    """`value` and `label`, each value of the table once, none missing."""
+    """Columns `value` and `label`: each distinct value of the table, except missing."""
     labels: pl.Series
-    """The labels that any row has."""
+    """The labels that occur."""
     named: Mapping[str, list[str]]
-    """By label the values of k people or more; of forms that have groups."""
+    """For forms that have groups, the values of at least k people under each label."""
     names_few: bool
-    """Whether the form names a value of fewer than k people."""
+    """Whether the form names a value that fewer than k people have."""
 
     @property
     def ladder(self) -> Ladder:
@@ -263,38 +262,38 @@ class CoarseColumn:
 
 
 class _Piece(NamedTuple):
-    """Some values of a column, their labels, and which of them k people have or the form names."""
+    """A batch of distinct values with their labels; which have k people, which the form names."""
 
     cells: pl.Series
-    """The values as the engine has them."""
+    """The values in the engine's own type, on which the labels are joined."""
     values: pl.Series
     labels: pl.Series
     many: pl.Series
     named: pl.Series
 
     def groups(self) -> Iterator[tuple[str, str]]:
-        """The values that many have, each after its label."""
+        """Label and value, for each value that k people have."""
         frame = pl.DataFrame({LABEL: self.labels, VALUE: plain_text(self.values)})
         yield from frame.filter(self.many).iter_rows()
 
 
 def coarse_column(large: LargeTable, name: str, form: Coarsening, k: int) -> CoarseColumn:
-    """Label every value of a column, some at a time; those of fewer than k may not be named."""
+    """Label every distinct value of a column, batch by batch; note which may be named."""
     ladder = Ladder.from_dict(name, form.ladder)
     grouped = isinstance(ladder.form, ValueGroups | CommonValues)
-    found: dict[str, list[str]] = {}
+    groups: dict[str, list[str]] = {}
     few: list[bool] = []
 
     def mapped() -> Iterator[pl.DataFrame]:
         for part in _parts(large, ladder, form.level, k):
-            found.update({label: [] for label in part.labels.unique() if label not in found})
+            groups.update({label: [] for label in part.labels.unique() if label not in groups})
             for label, value in part.groups() if grouped else ():
-                found[label].append(value)
+                groups[label].append(value)
             few.append(bool((part.named & ~part.many).any()))
             yield pl.DataFrame({VALUE: part.cells, LABEL: part.labels})
 
-    mapping = large.engine.keep(mapped())
-    named = {label: sorted(found[label]) for label in sorted(found)}
+    mapping = large.engine.keep(mapped())  # consumes the batches, which fills `groups` and `few`
+    named = {label: sorted(groups[label]) for label in sorted(groups)}
     return CoarseColumn(name, form, mapping, pl.Series(list(named)), named, any(few))
 
 
@@ -302,6 +301,7 @@ def _parts(large: LargeTable, ladder: Ladder, level: int, k: int) -> Iterator[_P
     name = ladder.column
     (column,) = large.columns([name])
     counted = count_cells(large.frame, [column, *large.who])
+    # Counting the pairs of value and person by value gives people instead of rows.
     if large.who:
         counted = count_cells(counted, [column])
     present = counted.filter(~nw.col(column).is_null())
@@ -314,9 +314,9 @@ def _parts(large: LargeTable, ladder: Ladder, level: int, k: int) -> Iterator[_P
 
 
 def _named(values: pl.Series, ladder: Ladder, level: int) -> pl.Series:
-    """Which values a level of a ladder names: those of its groups, and numbers that it cuts at.
+    """Which values a level of a ladder names: those in its groups, and numbers equal to a cut.
 
-    Whole numbers can be cut at whole ones only, whether anybody has them or not.
+    Cuts of whole numbers do not count: they must be whole, whether anybody has that value or not.
     """
     form = ladder.form
     if isinstance(form, Cuts) and not (form.dated or form.whole):
@@ -330,14 +330,14 @@ def _named(values: pl.Series, ladder: Ladder, level: int) -> pl.Series:
 
 
 def plain_kind(kind: pl.DataType) -> pl.DataType:
-    """The type of a column as it is written: categories are texts."""
+    """The type in which a column is written: text for categories."""
     return pl.String() if isinstance(kind, pl.Categorical | pl.Enum) else kind
 
 
 def with_labels(frame: Frame, column: str, coarse: CoarseColumn) -> Frame:
-    """Rows, or cells, with the labels of a column in place of its values.
+    """Replace the values of a column by their labels, in rows or in counted cells.
 
-    Missing values match nothing in a join, and so stay missing.
+    Missing values match nothing in a join, so they stay missing.
     """
     names = frame.collect_schema().names()
     joined = frame.join(coarse.mapping, how="left", left_on=column, right_on=VALUE)
@@ -345,7 +345,7 @@ def with_labels(frame: Frame, column: str, coarse: CoarseColumn) -> Frame:
 
 
 def with_coarse_columns(large: LargeTable, columns: Iterable[CoarseColumn]) -> LargeTable:
-    """A large table with some columns in coarser forms: texts, or numbers of fewer digits."""
+    """A table behind an engine with some columns generalised: texts, or numbers of fewer digits."""
     frame, schema = large.frame, dict(large.shape.frame.schema)
     for coarse in columns:
         frame = large.engine.near(frame)

@@ -1,10 +1,10 @@
-"""Labels that somebody wrote in place of values: which values does each stand for?
+"""Labels that other tools or people wrote in place of values: which values does each stand for?
 
-ARX, sdcMicro, pandas and people write intervals, stars and sets in their own ways. Each label
-becomes a `LabelGroup`, by its text alone: ``[40, 50)``, ``(40,50]``, ``[40, 50[``, ``40-49``,
-``40 to 44``, ``<= 30``, ``90+``, ``40s``, ``75***``, ``{cook, judge}``, ``*``; of dates, years,
-quarters and months. What a way of writing leaves open (are both ends of ``40-50`` meant?) is
-decided by the values and all labels of the column.
+ARX, sdcMicro, pandas and people write intervals, stars and sets in different ways. Each label is
+parsed into a `LabelGroup`, by its text alone: ``[40, 50)``, ``(40,50]``, ``[40, 50[``, ``40-49``,
+``40 to 44``, ``<= 30``, ``90+``, ``40s``, ``75***``, ``{cook, judge}``, ``*``; for dates also
+years, quarters and months. Where the notation is ambiguous (does ``40-50`` include 50?), the values
+and all labels of the column decide.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from tamis.coarsen.value_groups import plain_text
 from tamis.table import bare
 
 ANYTHING = "*"
-"""Stands for every value; beside other labels, for a value that was taken away."""
+"""Stands for every value; beside other labels, for a suppressed value."""
 
 
 @dataclass(frozen=True)
 class LabelGroup:
-    """The values that a label stands for: those between two ends, of a form, or listed.
+    """The values that a label stands for: a range, texts with a common start, or a list.
 
     Parameters
     ----------
@@ -35,13 +35,13 @@ class LabelGroup:
     low, high : float or str
         The ends, numbers or dates as texts; infinite where there is none.
     with_low, with_high : bool
-        Whether the ends belong to it.
+        Whether the ends are included.
     loose : bool
-        Whether its way of writing leaves open that its upper end belongs to it.
+        Whether the notation leaves open if the upper end is included.
     stem : str, optional
-        What texts of it begin with.
+        What its texts begin with.
     length : int
-        How long these texts are; 0: any length.
+        The length of these texts; 0: any length.
     members : frozenset of str
         Its values, where they are listed.
     """
@@ -57,7 +57,7 @@ class LabelGroup:
     members: frozenset[str] = field(default=frozenset())
 
     def holds(self, value: Any, text: str) -> bool:
-        """Whether a value, and its text, is one of them."""
+        """Whether the label covers a value, given with its text."""
         if text == self.label or text in self.members:
             return True
         if self.members:
@@ -65,7 +65,7 @@ class LabelGroup:
         if self.stem is not None:
             fits = not self.length or len(text) == self.length
             return fits and text.startswith(self.stem)
-        # Dates are compared as texts, since ISO's order is theirs.
+        # ISO dates sort as texts in the order of time.
         if isinstance(self.low, str) or isinstance(self.high, str):
             return self._above(text) and self._below(text)
         if isinstance(value, bool) or not isinstance(value, int | float):
@@ -100,7 +100,7 @@ _SET = re.compile(r"\{(.*)\}", re.DOTALL)
 
 
 def read_label(label: str) -> LabelGroup | None:
-    """What a label stands for; `None` if it says nothing but itself.
+    """Parse a label; `None` if it stands for nothing but its own text.
 
     >>> [(g.low, g.high, g.with_high) for g in map(read_label, ("(40,50]", "<= 30", "90+")) if g]
     [(40.0, 50.0, True), (-inf, 30.0, True), (90.0, inf, True)]
@@ -173,15 +173,15 @@ _WAYS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], LabelGroup]], ...]
     (_STARS, lambda found: LabelGroup("", stem=found[1], length=len(found[0]))),
     (_SET, _listed),
 )
-"""In this order: a range of dates is not one of numbers, nor ``-5-5`` a lower end."""
+"""Notations in the order in which they are tried; the first that matches the whole label wins."""
 
 
 def group_labels(values: pl.Series, labels: Sequence[str]) -> dict[str, str] | None:
-    """The label of each distinct value, by its text; values of no label are left out.
+    """Match each distinct value, by its text, to its label; values of no label are left out.
 
-    A star beside other labels stands for values that were taken away, and is nobody's label. Where
-    a way of writing can be read in two ways, that one is taken which puts each value in one group
-    at most and most values in one. `None`: the labels overlap, or stand for no value.
+    A star beside other labels stands for suppressed values and matches none. Where a notation can
+    be read in several ways, the reading wins that puts no value in two groups and most values in
+    one. `None`: in every reading labels overlap, or none covers any value.
 
     >>> group_labels(pl.Series([39, 40, 50]), ["30-40", "40-50", "50+"])
     {'39': '30-40', '40': '40-50', '50': '50+'}
@@ -202,40 +202,43 @@ def group_labels(values: pl.Series, labels: Sequence[str]) -> dict[str, str] | N
     pairs = list(zip(cells.to_list(), plain_text(cells).to_list()))
     best: dict[str, str] | None = None
     for reading in _readings(groups):
-        found = _assigned(pairs, reading)
-        if found and (best is None or len(found) > len(best)):
-            best = found
+        assigned = _assigned(pairs, reading)
+        if assigned and (best is None or len(assigned) > len(best)):  # ties: the earlier reading
+            best = assigned
     return best
 
 
 def _readings(groups: Iterable[LabelGroup]) -> list[list[LabelGroup]]:
-    """All ways to read some labels: as written; without upper ends; up to the next whole number;
-    and stars for any number of characters."""
+    """All readings of some labels, the most literal first.
+
+    As written; without upper ends; up to the next whole number; stars as any number of characters.
+    """
     every = list(groups)
-    found = [every]
+    readings = [every]
     if any(group.loose for group in every):
-        found.append([replace(g, with_high=False) if g.loose else g for g in every])
-        found.append([_to_next(g) for g in every])
+        readings.append([replace(g, with_high=False) if g.loose else g for g in every])
+        readings.append([_to_next(g) for g in every])
     if any(group.length for group in every):
-        found.append([replace(g, length=0) for g in every])
-    return found
+        readings.append([replace(g, length=0) for g in every])
+    return readings
 
 
 def _to_next(group: LabelGroup) -> LabelGroup:
-    """40-49 of numbers that are not whole: up to 50, which does not belong to it."""
+    """Read 40-49, among numbers that are not whole, as up to but not including 50."""
     if not group.loose or not isinstance(group.high, float):
         return group
     return replace(group, high=group.high + 1, with_high=False)
 
 
 def _assigned(pairs: Iterable[tuple[Any, str]], groups: list[LabelGroup]) -> dict[str, str] | None:
-    found: dict[str, str] = {}
+    """The label of each value's text by one reading; `None` if a value fits two labels."""
+    label_of: dict[str, str] = {}
     for value, text in pairs:
         fits = [group.label for group in groups if group.holds(value, text)]
-        if text in fits:  # a value that was released as it is
+        if text in fits:  # a value that was released ungeneralised
             fits = [text]
         if len(fits) > 1:
             return None
         if fits:
-            found[text] = fits[0]
-    return found
+            label_of[text] = fits[0]
+    return label_of

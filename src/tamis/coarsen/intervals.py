@@ -1,7 +1,7 @@
-"""Ladders of intervals over numbers and dates: cuts, equal widths, open ends, or fewer digits.
+"""Ladders over numbers and dates: given cuts, equal widths, top and bottom coding, fewer digits.
 
-An interval contains its lower end and not its upper one. Dates are counted in days from Monday,
-1 January of the year 1, so that a width of 7 gives calendar weeks.
+An interval includes its lower end and excludes its upper one. Dates are counted in days from
+Monday, 1 January of the year 1, so that a width of 7 gives calendar weeks.
 """
 
 from __future__ import annotations
@@ -35,27 +35,28 @@ _BOTH = re.compile(r"(-?\d+)(?: to (under )?(-?\d+))?")
 _HALF = re.compile(r"(-?\d+) or (less|more)")
 _UNDER = re.compile(r"under (-?\d+)")
 LARGE_NUMBER = 10_000
-"""From here on, whole numbers are mostly amounts, and "under 55000" says more than "54999"."""
+"""Whole numbers this large are mostly amounts: "under 55000" reads better than "to 54999"."""
 
 
 class _Ranges:
-    """What forms of intervals share: labels and bounds from the ends of these."""
+    """Base of interval forms: makes labels and bounds from the ends of intervals."""
 
     noun: ClassVar[str] = "band"
     has_groups: ClassVar[bool] = False
     dated: bool | None
-    """Whether the ends are dates; `None` if they fit numbers and dates alike."""
+    """Whether the ends are dates; `None` if they fit both numbers and dates."""
     whole: bool = False
-    """Whether the numbers are whole: labels then have both their ends."""
+    """Whether the numbers are whole: labels then include both ends, as in ``40 to 49``."""
 
     def ends(self, at: Floats, step: int) -> tuple[Floats, Floats]:
-        """Lower and upper end of the interval around each point; NaN where there is none."""
+        """Lower and upper end of the interval around each point; NaN for missing points."""
         raise NotImplementedError
 
     def labels(self, values: pl.Series, step: int) -> pl.Series:
-        """Texts such as ``[40, 50)``, ``< 20`` and ``>= 90``; of whole numbers ``40 to 49``."""
+        """Labels such as ``[40, 50)``, ``< 20`` and ``>= 90``; for whole numbers ``40 to 49``."""
         at = on_axis(values, self.dated)
         lower, upper = self.ends(at, step)
+        # Intervals differ in their lower ends, so each label is written once.
         _, first, place = np.unique(lower, return_index=True, return_inverse=True)
         written = day_text if values.dtype.is_temporal() else _number
         ends = zip(lower[first].tolist(), upper[first].tolist())
@@ -63,25 +64,26 @@ class _Ranges:
         return pl.Series(texts, dtype=pl.String).gather(place)
 
     def label(self, lower: float, upper: float, written: Any, step: int) -> str | None:
-        """How an interval is written; `None` for what is missing."""
+        """Label of one interval; `None` for missing."""
         if not self.whole or math.isnan(lower):
             return _label(lower, upper, written)
         return _whole_label(lower, upper, self.is_large(step))
 
     def is_large(self, step: int) -> bool:
-        """Whether whole numbers are so large that a label says where the next interval begins.
+        """Whether labels of whole numbers name the start of the next interval ("under 55000").
 
-        By the step alone, which is all that a manifest states: every reader of it writes the same.
+        Decided by the step alone, as a manifest states no more: every reader of it must arrive at
+        the same labels.
         """
         return False
 
     def inclusion(self, step: int) -> str:
-        """Which of their ends the intervals contain, in words."""
+        """Which ends the intervals include, in words."""
         both = self.whole and not self.is_large(step)
         return "which contain both their ends" if both else _INCLUSIVE
 
     def bounds(self, label: str, step: int) -> Bounds | None:
-        """What a label such as ``[40, 50)`` says; `None` if it is not written so."""
+        """Parse a label such as ``[40, 50)``; `None` if it is not written so."""
         if self.whole:
             return whole_bounds(label)
         try:
@@ -94,7 +96,7 @@ class _Ranges:
 
 @dataclass(frozen=True)
 class Cuts(_Ranges):
-    """Intervals between given cuts, a list a level; open below the first and above the last.
+    """Intervals between given cuts, one list per level; open below the first and above the last.
 
     >>> Cuts(((20, 40, 60), (40,))).labels(pl.Series([17, 40, 61]), 1).to_list()
     ['< 20', '[40, 60)', '>= 60']
@@ -141,7 +143,7 @@ class Cuts(_Ranges):
         return f"intervals between cuts, {self.inclusion(step)}"
 
     def names(self, step: int) -> list[str]:
-        """What the intervals of a step are called, the lowest first."""
+        """Labels of all intervals of a step, lowest first."""
         ends = itertools.pairwise([-math.inf, *self.cuts[step - 1], math.inf])
         return [str(self.label(*both, day_text if self.dated else _number, step)) for both in ends]
 
@@ -149,23 +151,23 @@ class Cuts(_Ranges):
         edges = np.array([-np.inf, *self.cuts[step - 1], np.inf])
         place = np.searchsorted(edges, at, side="right")
         missing = np.isnan(at)
-        place[missing] = 1
+        place[missing] = 1  # NaN sorts beyond the last edge; any valid place will do here
         lower, upper = edges[place - 1], edges[place]
         lower[missing] = upper[missing] = np.nan
         return lower, upper
 
 
 LevelEnd = float | tuple[float, ...] | None
-"""Where the lowest or the highest interval begins: at every level, or a number a level."""
+"""Inner end of the open interval below or above: one for every level, or one per level."""
 
 
 def end_at(end: LevelEnd, step: int) -> float | None:
-    """An end at one level."""
+    """The inner end at one level."""
     return end[step - 1] if isinstance(end, tuple) else end
 
 
 def level_ends(description: Mapping[str, Any]) -> dict[str, Any]:
-    """The ends of a description, and whether they are dates; none of both where there are none."""
+    """The ends that a description gives, and whether they are dates (`None` without ends)."""
     given = {end: description[end] for end in ("bottom", "top") if end in description}
     lists = {end: at if isinstance(at, list | tuple) else [at] for end, at in given.items()}
     dates, places = _points([point for at in lists.values() for point in at], "bottom and top")
@@ -176,7 +178,7 @@ def level_ends(description: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_level_ends(bottom: LevelEnd, top: LevelEnd, levels: int) -> None:
-    """Refuse ends that are not one a level, that open again as levels rise, or that cross."""
+    """Raise for ends that are not one per level, that widen as levels rise, or that cross."""
     for end, way in ((bottom, 1), (top, -1)):
         if isinstance(end, tuple) and len(end) != levels:
             raise InputError("bottom and top must be one value, or a list of one a level")
@@ -192,9 +194,9 @@ def check_level_ends(bottom: LevelEnd, top: LevelEnd, levels: int) -> None:
 
 
 def written_ends(ends: Mapping[str, LevelEnd], written: Callable[[float], Any]) -> dict[str, Any]:
-    """Ends as a description has them."""
+    """Ends as a description writes them."""
     return {
-        end: [written(each) for each in at] if isinstance(at, tuple) else written(at)
+        end: [written(point) for point in at] if isinstance(at, tuple) else written(at)
         for end, at in ends.items()
         if at is not None
     }
@@ -202,9 +204,9 @@ def written_ends(ends: Mapping[str, LevelEnd], written: Callable[[float], Any]) 
 
 @dataclass(frozen=True)
 class Widths(_Ranges):
-    """Intervals of equal width from 0, a width a level; those beyond `bottom` and `top` are open.
+    """Intervals of equal width, aligned at 0, one width per level; open beyond `bottom` and `top`.
 
-    An end may differ from level to level: the open intervals then grow.
+    Ends may differ between levels: the open intervals then grow with the level.
 
     >>> Widths((5, 10), top=90).labels(pl.Series([43, 95]), 1).to_list()
     ['[40, 45)', '>= 90']
@@ -229,6 +231,7 @@ class Widths(_Ranges):
         self._check_ends()
 
     def _check_ends(self) -> None:
+        """Raise unless levels nest: a moved end must be a cut of the level before."""
         check_level_ends(self.bottom, self.top, self.steps)
         for end in (self.bottom, self.top):
             pairs = itertools.pairwise(end) if isinstance(end, tuple) else ()
@@ -270,6 +273,7 @@ class Widths(_Ranges):
     def ends(self, at: Floats, step: int) -> tuple[Floats, Floats]:
         lower, upper = _around(at, _exact(self.widths[step - 1]))
         bottom, top = end_at(self.bottom, step), end_at(self.top, step)
+        # An end need not be a multiple of the width: the interval beside it is then cut short.
         if bottom is not None:
             below = at < bottom
             lower[below], upper[below] = -np.inf, bottom
@@ -283,9 +287,9 @@ class Widths(_Ranges):
 
 @dataclass(frozen=True)
 class Multiples:
-    """Numbers cut down to a multiple of a step, a step a level: they lose digits and stay numbers.
+    """Numbers rounded down to a multiple of a step, one step per level: they remain numbers.
 
-    Rounding to the nearest one would not nest: 149 rounds to 100, but as 150 to 200.
+    Rounding to the nearest multiple would not nest: 149 rounds to 100, but to 200 by way of 150.
 
     >>> Multiples((10, 100)).labels(pl.Series([149, 95, -3, None]), 1).to_list()
     [140, 90, -10, None]
@@ -321,7 +325,7 @@ class Multiples:
         return f"numbers cut down to a multiple of {_number(self.sizes[step - 1])}"
 
     def short(self, step: int) -> str:
-        """The same in a few words.
+        """Like `words`, in a few words.
 
         >>> Multiples((10, 100)).short(2)
         'in steps of 100'
@@ -329,26 +333,26 @@ class Multiples:
         return f"in steps of {_number(self.sizes[step - 1])}"
 
     def labels(self, values: pl.Series, step: int) -> pl.Series:
-        """Whole numbers where all multiples are whole."""
+        """The multiples, as integers if the step is whole."""
         if not values.dtype.is_numeric():
             raise InputError(f"a step between numbers does not fit a column of {values.dtype}")
         at, size = on_axis(values, False), self.sizes[step - 1]
         lower = _around(at, _exact(size))[0] + 0.0  # zero has no sign
         if (np.isnan(lower) & ~np.isnan(at)).any():
             raise InputError(f"a step of {_number(size)} fits no number as large as the largest")
-        found = pl.Series(lower).fill_nan(None)
-        return found.cast(pl.Int64) if size == int(size) else found
+        multiples = pl.Series(lower).fill_nan(None)
+        return multiples.cast(pl.Int64) if size == int(size) else multiples
 
     def bounds(self, label: str, step: int) -> Bounds | None:
-        """None: a label is a number itself, and where it begins."""
+        """None: a label is itself a number, the lower end."""
         return None
 
 
 @dataclass(frozen=True)
 class Ends(_Ranges):
-    """Top and bottom coding: values below `bottom` or from `top` on are one, others as they are.
+    """Top and bottom coding: exact values between `bottom` and `top`, one label on either side.
 
-    A level has a pair of ends, (bottom, top), of which one may be missing.
+    Each level has a pair of ends, (bottom, top), of which one may be missing.
 
     >>> Ends(((None, 90), (20, 80))).labels(pl.Series([17, 43, 95]), 2).to_list()
     ['< 20', '43', '>= 80']
@@ -370,7 +374,7 @@ class Ends(_Ranges):
 
     @classmethod
     def from_dict(cls, description: Mapping[str, Any]) -> Self:
-        """From ``ends``, a table for each level, or from ``bottom`` and ``top`` for one level."""
+        """Read ``ends``, one table per level, or ``bottom`` and ``top`` for a single level."""
         if "ends" not in description:
             only_words(description, ("bottom", "top"))
             return cls.from_dict({"ends": [description]})
@@ -382,8 +386,8 @@ class Ends(_Ranges):
             only_words(table, ("bottom", "top"))
         dates, places = _points([table[end] for table in tables for end in sorted(table)], "ends")
         rest = iter(places)
-        found = [{end: next(rest) for end in sorted(table)} for table in tables]
-        return cls(tuple((each.get("bottom"), each.get("top")) for each in found), dates)
+        levels = [{end: next(rest) for end in sorted(table)} for table in tables]
+        return cls(tuple((level.get("bottom"), level.get("top")) for level in levels), dates)
 
     def to_dict(self) -> dict[str, Any]:
         written = day_text if self.dated else _plain
@@ -398,7 +402,7 @@ class Ends(_Ranges):
         return "values as they are, but for the lowest and the highest"
 
     def labels(self, values: pl.Series, step: int) -> pl.Series:
-        """Texts such as ``< 20``, ``43`` and ``>= 90``."""
+        """Labels such as ``< 20``, ``43`` and ``>= 90``."""
         at = on_axis(values, self.dated)
         written = day_text if values.dtype.is_temporal() else _number
         bottom, top = self.levels[step - 1]
@@ -418,7 +422,7 @@ def _coded_label(point: float, bottom: float | None, top: float | None, written:
 
 
 def _check_widths(widths: Sequence[float], word: str) -> None:
-    """Refuse widths, or steps, that are none, or of which one does not hold the one before."""
+    """Raise for widths (or steps) that are missing, not positive, or not multiples of the last."""
     if not widths or not all(width > 0 and math.isfinite(width) for width in widths):
         raise InputError(f"a {word} must be a number above 0")
     for number, (finer, coarser) in enumerate(itertools.pairwise(widths), start=2):
@@ -431,11 +435,15 @@ def _check_widths(widths: Sequence[float], word: str) -> None:
 
 
 def _around(at: Floats, width: Fraction) -> tuple[Floats, Floats]:
-    """The multiples of a width around each point; NaN where they would not be exact."""
+    """The multiples of a width around each point; NaN where they would not be exact.
+
+    The width is a fraction part / unit, so that multiples of 0.1 are `count * 1 / 10`: the float
+    nearest to the decimal, where `count * 0.1` would drift (0.30000000000000004).
+    """
     part, unit = float(width.numerator), float(width.denominator)
     count = np.floor(at / float(width))
     with np.errstate(invalid="ignore"):
-        # The quotient is rounded, so the point may lie in an interval beside it.
+        # The quotient above was rounded, so the point may lie in the interval before or after.
         count -= at < count * part / unit
         count += at >= (count + 1) * part / unit
         count[(np.abs(count) + 1) * part >= EXACT] = np.nan
@@ -443,7 +451,7 @@ def _around(at: Floats, width: Fraction) -> tuple[Floats, Floats]:
 
 
 def as_levels(given: Any, word: str) -> list[list[Any]]:
-    """One list for one level, or a list of lists."""
+    """Read a list (one level) or a list of lists (several) as a list of lists."""
     if isinstance(given, list | tuple) and given:
         nested = [isinstance(level, list | tuple) for level in given]
         if all(nested):
@@ -454,13 +462,13 @@ def as_levels(given: Any, word: str) -> list[list[Any]]:
 
 
 def only_words(description: Mapping[str, Any], allowed: Sequence[str]) -> None:
-    """Refuse words that this form does not know."""
+    """Raise for keys that this form does not know."""
     if unknown := [word for word in description if word not in allowed]:
         raise InputError(f"unknown entry {unknown[0]!r}; allowed here: {', '.join(allowed)}")
 
 
 def _points(given: Sequence[Any], word: str) -> tuple[bool, list[float]]:
-    """Whether the points are dates, and their places on the axis."""
+    """Whether the points are dates, and their positions on the axis."""
     places = [_place(point) for point in given]
     dates = {dated for dated, _ in filter(None, places)}
     if None in places or len(dates) > 1:
@@ -482,7 +490,7 @@ def _place(point: Any) -> tuple[bool, float] | None:
 
 
 def on_axis(values: pl.Series, dated: bool | None) -> Floats:
-    """The values as points on one axis, NaN for missing: numbers, or days."""
+    """The values as points on the axis of numbers, or of days; NaN for missing."""
     temporal = values.dtype in (pl.Date, pl.Datetime)
     if not (temporal or values.dtype.is_numeric()) or (dated is not None and dated != temporal):
         needed = {True: "dates", False: "numbers", None: "numbers or dates"}[dated]
@@ -501,7 +509,7 @@ def _label(lower: float, upper: float, written: Any) -> str | None:
 
 
 def _whole_label(lower: float, upper: float, large: bool) -> str:
-    """How an interval of whole numbers is written."""
+    """Label of an interval of whole numbers."""
     if math.isinf(lower):
         return f"under {_number(upper)}" if large else f"{_number(upper - 1)} or less"
     if math.isinf(upper):
@@ -513,7 +521,7 @@ def _whole_label(lower: float, upper: float, large: bool) -> str:
 
 
 def whole_bounds(label: str) -> tuple[float | None, float | None] | None:
-    """What a label of whole numbers says; `None` if it is not written so.
+    """Parse a label of whole numbers as (lower, upper); `None` if it is not written so.
 
     >>> whole_bounds("40 to 44"), whole_bounds("55000 to under 70000"), whole_bounds("under 9")
     ((40.0, 45.0), (55000.0, 70000.0), (None, 9.0))
@@ -549,13 +557,13 @@ def _number(number: float) -> str:
 
 
 def day_text(days: float) -> str:
-    """The date after so many days; beyond the calendar, its last day."""
+    """The date of a day on the axis; beyond the calendar, its first or last day."""
     ordinal = min(max(int(days) + 1, 1), date.max.toordinal())
     return date.fromordinal(ordinal).isoformat()
 
 
 def open_bounds(label: str) -> Bounds | None:
-    """What a label such as ``< 20`` or ``>= 2024-01-01`` says; `None` if it is not written so."""
+    """Parse a label such as ``< 20`` or ``>= 2024-01-01``; `None` if it is not written so."""
     found = _OPEN.fullmatch(label)
     if found is None:
         return None
@@ -571,7 +579,7 @@ def _end(text: str) -> End:
 
 
 def _exact(width: float) -> Fraction:
-    """The number as it is written: 0.1 is a tenth."""
+    """The number as it is written: 0.1 is exactly a tenth, which the float is not."""
     return Fraction(str(width))
 
 
@@ -590,4 +598,4 @@ FORMS: dict[str, type[Any]] = {
     "ends": Ends,
     Multiples.word: Multiples,
 }
-"""By the word of a description that says which form it is."""
+"""Each form by the key of a description that selects it."""

@@ -1,6 +1,8 @@
-"""Kernels: the classes of equal rows at a node of the lattice, and what is inside them.
+"""Numba kernels of both searches: numbering and measuring classes, and splitting rows in two.
 
-Then rows split in two, again and again, as long as both parts keep what is required.
+The first half serves the lattice: it numbers equal rows and measures the classes of a node. The
+second half is local recoding (`split_classes`): it splits the rows recursively for as long as both
+parts meet the requirements.
 """
 
 from __future__ import annotations
@@ -16,13 +18,16 @@ if TYPE_CHECKING:
     from tamis.coarsen.local import Labelled, PartBounds, Register
 
 EMPTY = np.int64(-1)
-# That of tamis.figures, written again: a compiled kernel notices changes in its own file only.
+# A copy of tamis.figures.ROUNDING: Numba's cache is refreshed by changes of this file only.
 ROUNDING = 1e-9
 
 
 @njit(cache=True)
 def mixed_keys(codes: Any, columns: Any, strides: Any) -> Any:
-    """One key a row: the sum of the named lines of `codes`, each times its stride."""
+    """One key per row, in mixed radix: the sum of the named lines of `codes` times their strides.
+
+    The caller keeps the product of the widths below 64 bits, so different rows have different keys.
+    """
     keys = np.zeros(codes.shape[1], np.int64)
     for j in range(columns.size):
         line, stride = codes[columns[j]], strides[j]
@@ -33,6 +38,8 @@ def mixed_keys(codes: Any, columns: Any, strides: Any) -> Any:
 
 @register_jitable
 def _slots(rows: int) -> int:
+    # A power of two, so that `& (size - 1)` wraps around; at most half full, so that probes are
+    # short and a search for a new key always meets an empty slot.
     size = 16
     while size < 2 * rows:
         size *= 2
@@ -41,14 +48,22 @@ def _slots(rows: int) -> int:
 
 @register_jitable
 def _place(key: Any, size: int) -> Any:
-    """Where a key is looked for first: the high bits of a product, which all bits reach."""
-    mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
+    """First slot of a key (Fibonacci hashing).
+
+    In the product, low bits of the key spread upwards only; folding the high half down lets every
+    bit of the key decide the slot. Keys in mixed radix differ in regular steps, which would
+    otherwise collide.
+    """
+    mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)  # 2**64 / golden ratio, odd
     return np.int64((mixed ^ (mixed >> np.uint64(32))) & np.uint64(size - 1))
 
 
 @njit(cache=True)
 def number_hashed(keys: Any) -> Any:
-    """The number of each row's key in order of appearance, and how many keys there are."""
+    """Number the distinct keys in order of appearance; also return how many there are.
+
+    An open hash table with linear probing; keys are never negative, so `EMPTY` is no key.
+    """
     size = _slots(keys.size)
     held, number = np.full(size, EMPTY), np.empty(size, np.int32)
     class_of = np.empty(keys.size, np.int32)
@@ -68,7 +83,7 @@ def number_hashed(keys: Any) -> Any:
 
 @njit(cache=True)
 def number_direct(keys: Any, radix: int) -> Any:
-    """The same for keys below a small radix: the table is indexed by the key itself."""
+    """Like `number_hashed`, for keys below a small radix: the key itself is the table's index."""
     number = np.full(radix, -1, np.int32)
     class_of = np.empty(keys.size, np.int32)
     classes = 0
@@ -83,7 +98,7 @@ def number_direct(keys: Any, radix: int) -> Any:
 
 @njit(cache=True)
 def summed_by_class(class_of: Any, weight: Any, classes: int) -> Any:
-    """The weight of the rows of each class."""
+    """Total weight of the rows of each class."""
     sums = np.zeros(classes, np.int64)
     for row in range(class_of.size):
         sums[class_of[row]] += weight[row]
@@ -92,9 +107,13 @@ def summed_by_class(class_of: Any, weight: Any, classes: int) -> Any:
 
 @njit(cache=True)
 def leaf_counts(leaves: Any, first: Any, counted: Any, class_of: Any, weight: Any) -> Any:
-    """The rows of the counted classes by leaf; the leaves of column j start at `first[j]`."""
+    """Number of rows with each leaf, in the classes marked in `counted`.
+
+    The leaves of column j start at `first[j]`.
+    """
     columns = leaves.shape[0]
     counts = np.zeros(first[columns], np.int64)
+    # The rows are picked once, not once a column: few classes are counted at most nodes.
     picked = np.empty(class_of.size, np.int64)
     many = 0
     for row in range(class_of.size):
@@ -111,9 +130,9 @@ def leaf_counts(leaves: Any, first: Any, counted: Any, class_of: Any, weight: An
 
 @njit(cache=True)
 def first_in_class(class_of: Any, items: Any, width: int) -> Any:
-    """1 for each row that is the first of its class with its item, else 0.
+    """1 for the first row of each pair of class and item, else 0; items are below `width`.
 
-    Items are below `width`.
+    Summed by class, this counts the distinct items of each class.
     """
     size = _slots(class_of.size)
     held = np.full(size, EMPTY)
@@ -131,9 +150,9 @@ def first_in_class(class_of: Any, items: Any, width: int) -> Any:
 
 @njit(cache=True)
 def rows_by_class(class_of: Any, values: Any, weight: Any, classes: int) -> Any:
-    """Values and weights in the order of the classes, and where each class starts.
+    """Values and weights sorted by class, and where each class starts; the last start is the end.
 
-    The last start is the end.
+    A counting sort: linear in the rows, and stable, so values in order stay so in each class.
     """
     starts = np.zeros(classes + 1, np.int64)
     for row in range(class_of.size):
@@ -150,43 +169,54 @@ def rows_by_class(class_of: Any, values: Any, weight: Any, classes: int) -> Any:
 
 @njit(cache=True)
 def entropies_by_class(values: Any, weight: Any, starts: Any, distinct: int) -> Any:
-    """The entropy of the values of each class, in nats; each is below `distinct`."""
+    """Entropy of the values of each class, in nats; values are below `distinct`."""
+    # One array of counts serves all classes: the second pass over a class resets what it used, so
+    # the cost is that of the rows, not of classes times values.
     counts = np.zeros(distinct, np.int64)
-    found = np.zeros(starts.size - 1)
-    for c in range(found.size):
+    entropies = np.zeros(starts.size - 1)
+    for c in range(entropies.size):
         total = 0
         for i in range(starts[c], starts[c + 1]):
             counts[values[i]] += weight[i]
             total += weight[i]
         for i in range(starts[c], starts[c + 1]):
             if counts[values[i]] > 0:
-                found[c] -= counts[values[i]] / total * np.log(counts[values[i]] / total)
-            counts[values[i]] = 0  # its next row in the class adds nothing
-    return found
+                entropies[c] -= counts[values[i]] / total * np.log(counts[values[i]] / total)
+            counts[values[i]] = 0  # further rows with this value add nothing
+    return entropies
 
 
 @njit(cache=True)
 def equal_distances(values: Any, weight: Any, starts: Any, usual: Any) -> Any:
-    """Half the sum of |share in the class - usual share|: the surpluses, which few values have."""
+    """Total variation distance of each class from the usual shares (t-closeness, "equal").
+
+    Half the sum of |share - usual share| equals the sum of the surpluses alone, since surpluses and
+    deficits balance. Only values that occur in the class can have a surplus, so the others need not
+    be visited.
+    """
     counts = np.zeros(usual.size, np.int64)
-    found = np.zeros(starts.size - 1)
-    for c in range(found.size):
+    distances = np.zeros(starts.size - 1)
+    for c in range(distances.size):
         total = 0
         for i in range(starts[c], starts[c + 1]):
             counts[values[i]] += weight[i]
             total += weight[i]
         for i in range(starts[c], starts[c + 1]):
-            found[c] += max(0.0, counts[values[i]] / total - usual[values[i]])
-            counts[values[i]] = 0  # its next row in the class adds nothing
-    return found
+            distances[c] += max(0.0, counts[values[i]] / total - usual[values[i]])
+            counts[values[i]] = 0  # further rows with this value add nothing
+    return distances
 
 
 @njit(cache=True)
 def ordered_distances(values: Any, weight: Any, starts: Any, usual: Any) -> Any:
-    """The mean step between the cumulative shares of the class and the usual ones."""
+    """Ordered earth mover's distance of each class from the usual shares, normalised to [0, 1].
+
+    The sum of |cumulative share - usual cumulative share| over the values, divided by their number
+    less one.
+    """
     counts = np.zeros(usual.size, np.int64)
-    found = np.zeros(starts.size - 1)
-    for c in range(found.size):
+    distances = np.zeros(starts.size - 1)
+    for c in range(distances.size):
         counts[:] = 0
         total = 0
         for i in range(starts[c], starts[c + 1]):
@@ -195,14 +225,17 @@ def ordered_distances(values: Any, weight: Any, starts: Any, usual: Any) -> Any:
         ahead = 0.0
         for value in range(usual.size):
             ahead += counts[value] / total - usual[value]
-            found[c] += abs(ahead)
-        found[c] /= max(1, usual.size - 1)
-    return found
+            distances[c] += abs(ahead)
+        distances[c] /= max(1, usual.size - 1)
+    return distances
 
 
 @register_jitable
 def _distance(counts: Any, usual: Any, ordered: bool, first: int) -> float:
-    """How far counts are from the usual shares; the ordered distance starts at value `first`."""
+    """Distance of one class's counts from the usual shares, equal or ordered.
+
+    The ordered distance goes round from value `first`, which puts a value at the other end.
+    """
     total, far, ahead = counts.sum(), 0.0, 0.0
     for i in range(usual.size):
         value = (i + first) % usual.size
@@ -217,7 +250,11 @@ def _distance(counts: Any, usual: Any, ordered: bool, first: int) -> float:
 
 @register_jitable
 def _crowd(part: Any, people: Any, seen: Any) -> int:
-    """The number of people behind some rows; `seen` is 0 before and after."""
+    """Number of people in some rows.
+
+    `seen` is scratch space, all 0 before and after: one array for every call, reset only where it
+    was used.
+    """
     if people.size == 0:
         return int(part.size)
     crowd = 0
@@ -231,7 +268,7 @@ def _crowd(part: Any, people: Any, seen: Any) -> int:
 
 @register_jitable
 def _value_counts(part: Any, about: Labelled, seen: Any) -> Any:
-    """The rows with each sensitive value; of several rows of one person with it only one."""
+    """Count of each sensitive value; a person's repeated rows with one value count once."""
     counts = np.zeros(about.usual.size, np.int64)
     for row in part:
         if about.people.size == 0:
@@ -247,7 +284,7 @@ def _value_counts(part: Any, about: Labelled, seen: Any) -> Any:
 
 @register_jitable
 def _entropy(counts: Any) -> float:
-    """The bits of all rows together."""
+    """Entropy in bits times the number of rows."""
     total, bits = counts.sum(), 0.0
     for count in counts:
         if count > 0:
@@ -257,7 +294,7 @@ def _entropy(counts: Any) -> float:
 
 @register_jitable
 def _shared_enough(counts: Any, bounds: PartBounds) -> bool:
-    """Whether no sensitive value is too frequent for the entropy or recursive l asked for."""
+    """Whether the counts meet the entropy or recursive (c, l)-diversity that is asked for."""
     if bounds.l == 0:
         return True
     if bounds.entropy:
@@ -265,6 +302,7 @@ def _shared_enough(counts: Any, bounds: PartBounds) -> bool:
         return bool(np.exp(entropy) >= bounds.l - ROUNDING)
     if bounds.c == np.inf:
         return True
+    # Recursive (c, l)-diversity: the commonest value is rarer than c times all from the l-th on.
     rising = np.sort(counts)
     rare = rising[: rising.size - bounds.l + 1].sum()
     return bool(rare > 0 and rising[-1] / rare < bounds.c - ROUNDING)
@@ -272,7 +310,10 @@ def _shared_enough(counts: Any, bounds: PartBounds) -> bool:
 
 @register_jitable
 def _like_all(counts: Any, crowd: int, usual: Any, bounds: PartBounds) -> bool:
-    """Whether the values keep alpha, beta and delta; `crowd` are the people they belong to."""
+    """Whether the counts meet alpha, beta-likeness and delta-disclosure.
+
+    Alpha is a share of the people (`crowd`), the others compare shares of the counted values.
+    """
     total = counts.sum()
     for value in range(usual.size):
         own, whole = counts[value] / total, usual[value]
@@ -292,9 +333,12 @@ def _like_all(counts: Any, crowd: int, usual: Any, bounds: PartBounds) -> bool:
 
 @njit(cache=True)
 def may_be_class(part: Any, about: Labelled, bounds: PartBounds, seen: Any) -> bool:
-    """Whether some rows may be a class."""
+    """Whether some rows meet every requirement that kernels judge, so may be a class.
+
+    The cheap tests come first.
+    """
     crowd = _crowd(part, about.people, seen)
-    if crowd < max(bounds.k, bounds.l):
+    if crowd < max(bounds.k, bounds.l):  # values count as no more than the people who have them
         return False
     if about.values.size == 0:
         return True
@@ -306,6 +350,7 @@ def may_be_class(part: Any, about: Labelled, bounds: PartBounds, seen: Any) -> b
     if bounds.t == np.inf:
         return True
     far = _distance(counts, about.usual, bounds.ordered, 0)
+    # A missing value has no place among numbers: the larger distance, at either end, counts.
     if bounds.ordered and bounds.missing:
         far = max(far, _distance(counts, about.usual, True, about.usual.size - 1))
     return far <= bounds.t + ROUNDING
@@ -313,11 +358,12 @@ def may_be_class(part: Any, about: Labelled, bounds: PartBounds, seen: Any) -> b
 
 @register_jitable
 def _stands_for(part: Any, among: Any, register: Register) -> Any:
-    """Those of some people of the register whom a class of these rows may be about.
+    """The rows of the register, out of `among`, that a class of these rows covers.
 
-    A class tells the smallest and the largest value of a column, or which values occur; where all
-    do, it tells nothing of them.
+    The label of a class is an interval from its smallest to its largest value, or the set of its
+    values; a set of all the table's values is released as ``*``, which covers every value.
     """
+    # Places: -1 is missing; -2 is a value that no row of the table has, covered by ``*`` alone.
     for j in range(register.mine.shape[0]):
         mine, theirs, every = register.mine[j], register.theirs[j], register.every[j]
         blank, low, high = False, np.int64(1 << 62), np.int64(-1)
@@ -344,8 +390,8 @@ def _stands_for(part: Any, among: Any, register: Register) -> Any:
 
 @register_jitable
 def _hidden(inside: int, outside: int, register: Register) -> bool:
-    """Whether the share of a class of the register that is in the table is within bounds."""
-    if inside > outside:
+    """Whether the share of a class's people in the register who are in the table is in bounds."""
+    if inside > outside:  # the register lacks people of the table: no share can be stated
         return False
     share = inside / outside
     return bool(register.low - ROUNDING <= share <= register.high + ROUNDING)
@@ -353,14 +399,18 @@ def _hidden(inside: int, outside: int, register: Register) -> bool:
 
 @register_jitable
 def _may_tell(part: Any, among: Any, about: Labelled, register: Register, seen: Any) -> bool:
-    """Whether some rows may be a class, by whom of the register they tell."""
+    """Whether a class of these rows keeps delta-presence; `among` is who it covers."""
     outside = _crowd(among, register.people, seen)
     return _hidden(_crowd(part, about.people, seen), outside, register)
 
 
 @register_jitable
 def _gains(counts: Any, gains: Any, start: int, least: int) -> None:
-    """The bits about the target that each cut of a column gains; `counts` has a line a leaf."""
+    """Information gain of each cut of a column about the target, in bits times rows.
+
+    `counts` has a line for each leaf. A cut after a leaf that no row has would repeat the cut
+    before it, and is skipped.
+    """
     below = np.zeros(counts.shape[1], np.int64)
     above = counts.sum(axis=0)
     rows, whole = above.sum(), _entropy(above)
@@ -373,7 +423,7 @@ def _gains(counts: Any, gains: Any, start: int, least: int) -> None:
 
 @register_jitable
 def _by_range(counts: Any, gains: Any, start: int, least: int) -> None:
-    """How good each cut of a column is: wide columns first, then cuts near the middle."""
+    """Rating of each cut of a column: first the relative width of the column, then the balance."""
     low, high = 0, counts.shape[0] - 1
     while counts[low].sum() == 0:
         low += 1
@@ -385,12 +435,17 @@ def _by_range(counts: Any, gains: Any, start: int, least: int) -> None:
         held = counts[leaf].sum()
         below += held
         if held and below >= least and rows - below >= least:
+            # The balance, at most 1/2, is scaled so far down that it decides within a column and
+            # between columns of equal width only.
             gains[start + leaf] = width + 1e-6 * min(below, rows - below) / rows
 
 
 @register_jitable
 def _ratings(part: Any, leaves: Any, first: Any, about: Labelled, bounds: PartBounds) -> Any:
-    """How good each cut of each column is; -1 for those that leave too few rows on a side."""
+    """Rating of every cut of every column; -1 for cuts that leave too few rows on a side.
+
+    Rows are an upper bound of people, so no allowed cut is ruled out here.
+    """
     rated = np.full(first[-1], -1.0)
     least = max(bounds.k, bounds.l)
     classes = about.target.max() + 1 if about.target.size else 1
@@ -407,7 +462,7 @@ def _ratings(part: Any, leaves: Any, first: Any, about: Labelled, bounds: PartBo
 
 @register_jitable
 def _divided(part: Any, line: Any, leaf: int) -> Any:
-    """The rows up to a leaf, then the others, each in their order; and how many there are."""
+    """The rows up to a leaf followed by the others, both in their order; how many come first."""
     low = line[part] <= leaf
     return np.concatenate((part[low], part[~low])), np.count_nonzero(low)
 
@@ -423,17 +478,19 @@ def _best_split(
     register: Register,
     seen: Any,
 ) -> Any:
-    """The rows in the order of the best cut that both sides allow, and the size of the first.
+    """Best cut that both sides allow: the rows reordered by it, and the size of the first side.
 
-    Then those of the register whom each side may be about, of `among`, whom both may be.
+    Also the rows of the register that each side covers, out of `among`, those of the whole part.
+    A size of 0 means that no cut is allowed.
     """
     nobody = among[:0]
     if part.size < 2 * max(bounds.k, bounds.l):
         return part, 0, nobody, nobody
     rated = _ratings(part, leaves, first, about, bounds)
+    # Where rows are people and no secret is guarded, the ratings have tested all that is asked.
     plain = about.people.size == 0 and about.values.size == 0
     while True:
-        cut = int(np.argmax(rated))
+        cut = int(np.argmax(rated))  # of equal ratings the first: the earlier column, the lower cut
         if rated[cut] < 0:
             return part, 0, nobody, nobody
         column = np.searchsorted(first, cut, side="right") - 1
@@ -445,7 +502,7 @@ def _best_split(
             if among.size == 0:
                 return divided, many, nobody, nobody
             ours, theirs = _stands_for(one, among, register), _stands_for(other, among, register)
-            # Whom neither side may be about is not in the table: a chance of 0.
+            # Someone covered by neither side is certainly not in the table: a chance of 0.
             whole = register.low <= 0 or ours.size + theirs.size == among.size
             if (
                 whole
@@ -460,10 +517,11 @@ def _best_split(
 def split_classes(
     leaves: Any, first: Any, about: Labelled, bounds: PartBounds, register: Register
 ) -> Any:
-    """The class of each row, the number of classes, the share of each in the register, and its
-    rows that no class may be about.
+    """Split the rows into classes, depth first.
 
-    There are no shares without a register, or where the whole table is not hidden enough in it.
+    Returns the class of each row, the number of classes, for each class the share of the register's
+    people it covers who are in the table, and how many rows of the register no class covers.
+    Without a register there are no shares, nor where even the whole table breaks delta-presence.
     """
     rows, everybody = leaves.shape[1], register.theirs.shape[1]
     seen = np.zeros(max(rows, everybody), np.int8)
@@ -475,6 +533,8 @@ def split_classes(
         if not (whole and _may_tell(order, among, about, register, seen)):
             return class_of, 1, shares, everybody - among.size
         shares = np.zeros(rows)
+    # A stack instead of recursion. `order` holds the rows of each part side by side, so that a part
+    # is a slice; `standing` has the rows of the register that it covers.
     starts, ends, standing = [0], [rows], [among]
     classes, told = 0, everybody
     while starts:

@@ -1,7 +1,7 @@
-"""`Ladder`: the forms of one column, from its values as they are (level 0) to nothing (``*``).
+"""`Ladder`: the forms of one column, from exact values (level 0) to a single label (``*``).
 
-With it: the groups of each level as numbers (`Hierarchy`), the people behind each label of a table,
-and a picture of the levels.
+Also the groups of each level as numbers (`Hierarchy`), the people with each label in a table, and a
+picture of the levels.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from tamis.notebook import in_short, quoted
 from tamis.table import Table, bare, kind_of
 
 NOTHING = "*"
-"""The label of the last level, which tells nothing."""
+"""The only label of the last level, which tells nothing."""
 Groups = NDArray[Any]
 _WIDTH, _LEFT, _TRACK, _TOP, _LINE = 760.0, 84.0, 652.0, 66.0, 62.0
-"""Of the picture."""
+"""Measures of the picture, in its own units."""
 
 
 @dataclass(frozen=True, eq=False)
 class Hierarchy:
-    """The group of each leaf at each level; each level is coarser than the one before.
+    """Group of each leaf at each level; each level merges groups of the one before.
 
     Parameters
     ----------
@@ -68,6 +68,7 @@ class Hierarchy:
             raise InputError(
                 f"level {number} of a hierarchy has {len(coarser)} leaves, not {self.leaves}"
             )
+        # Both are int32, so a pair fits one int64. As many pairs as finer groups: each is in one.
         pairs = np.unique(finer.astype(np.int64) << 32 | coarser)
         if split := len(pairs) - len(np.unique(finer)):
             raise InputError(
@@ -77,7 +78,7 @@ class Hierarchy:
 
     @property
     def leaves(self) -> int:
-        """How many values the hierarchy speaks of, whether a table has them or not."""
+        """Number of values in the hierarchy, including those that a table lacks."""
         return len(self.groups[0])
 
     @property
@@ -87,23 +88,23 @@ class Hierarchy:
 
     @cached_property
     def widths(self) -> tuple[int, ...]:
-        """The number of groups at each level."""
+        """Number of groups at each level."""
         return tuple(int(level.max()) + 1 for level in self.groups)
 
     def shares(self, level: int) -> NDArray[np.float64]:
-        """For each leaf, the share of all leaves that are in its group."""
+        """For each leaf, the share of all leaves that its group covers."""
         counts: NDArray[Any] = np.bincount(self.groups[level])
         return counts[self.groups[level]] / self.leaves
 
 
 class Form(Protocol):
-    """How one kind of ladder names the group of a value; its steps are the levels below ``*``."""
+    """How one kind of ladder labels values; its steps are the levels between 0 and ``*``."""
 
     noun: ClassVar[str]
     """What one of its labels is called: a band, or a group."""
     has_groups: ClassVar[bool]
-    """Whether a manifest states its groups with their values; else what `to_dict` says of a level.
-    `tamis.verification.labels` then reads the same words."""
+    """Whether a manifest lists its groups with their values. If not, it states what `to_dict` says
+    of a level, which `tamis.verification.labels` reads again."""
 
     @classmethod
     def from_dict(cls, description: Mapping[str, Any]) -> Self: ...
@@ -112,24 +113,24 @@ class Form(Protocol):
     def steps(self) -> int: ...
 
     def labels(self, values: pl.Series, step: int) -> pl.Series:
-        """The label of each value at a step, from 1; null where the value is not covered."""
+        """Label of each value at a step, from 1; null where no group covers the value."""
 
     def bounds(self, label: str, step: int) -> Bounds | None:
-        """The smallest value of a group and the first beyond it; `None` if there are no such."""
+        """Smallest value of a group and the first beyond it; `None` if the label is no range."""
 
     def words(self, step: int) -> str:
-        """How to read the labels of a step."""
+        """How to read the labels of a step, in words for people."""
 
     def to_dict(self) -> dict[str, Any]:
         """The description that `from_dict` reads; a list has an entry for each step."""
 
 
 FORMS = intervals.FORMS | calendar.FORMS | value_groups.FORMS
-"""The word of a description that says which form it is."""
+"""Each form by the key of a description that selects it."""
 
 
 def form_class(description: Mapping[str, Any]) -> type[Form]:
-    """The form that a plain description speaks of; an error where it is not exactly one.
+    """The form that a plain description selects; an error unless it selects exactly one.
 
     >>> form_class({"keep": [3, 2]}).noun
     'group'
@@ -146,7 +147,7 @@ def form_class(description: Mapping[str, Any]) -> type[Form]:
 
 
 ABOUT = ("level", "read")
-"""What a manifest states besides the words of a description."""
+"""What a manifest states of a level besides its description."""
 
 
 def described_level(said: Mapping[str, Any]) -> dict[str, Any]:
@@ -160,7 +161,7 @@ def described_level(said: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class Leaves(NamedTuple):
-    """The leaf of each row, as a number, and the groups of the leaves at each level."""
+    """The leaf of each row, as a code, and the groups of the leaves at each level."""
 
     codes: NDArray[np.int32]
     hierarchy: Hierarchy
@@ -168,16 +169,16 @@ class Leaves(NamedTuple):
 
 @dataclass(frozen=True)
 class Ladder:
-    """The forms of one column: level 0 is the column as it is, the last level is ``*``.
+    """The forms of one column: level 0 has its exact values, the last level is ``*``.
 
-    Values that the ladder was not made for go up it until a level covers them. Missing values stay
-    missing, a group of their own, at each level below ``*``.
+    Values that no group covers go up the ladder to the first level that does. Missing values stay
+    missing, as a group of their own, at each level below ``*``.
 
     Parameters
     ----------
     column : str
     form : Cuts, Widths, Ends, Multiples, Prefixes, Calendar, CommonValues or ValueGroups
-        What the levels in between are.
+        Defines the levels in between.
 
     Examples
     --------
@@ -200,20 +201,20 @@ class Ladder:
         return in_short(self, quoted(self.column), f"levels 0 to {self.top} by {form}")
 
     def plot(self, values: pl.Series, *, least: int = 5) -> Picture:
-        """The groups of a column at each level, as wide as the rows they hold.
+        """Draw the groups of a column at each level, each as wide as its share of the rows.
 
         Parameters
         ----------
         values : polars series
             The column.
         least : int
-            Groups of fewer rows have no name in the picture.
+            Groups of fewer rows go unnamed.
         """
         return ladder_picture(self, values, least)
 
     @classmethod
     def from_dict(cls, column: str, description: Mapping[str, Any]) -> Ladder:
-        """The ladder that a plain description, such as a table of a TOML file, speaks of."""
+        """Make a ladder from a plain description, such as a table of a TOML file."""
         try:
             return cls(column, form_class(description).from_dict(description))
         except InputError as error:
@@ -224,7 +225,7 @@ class Ladder:
         return self.form.to_dict()
 
     def stated(self, level: int) -> dict[str, Any]:
-        """What a manifest states of a level, where the form has no groups to name.
+        """What a manifest states of a level of a form that has no groups to list.
 
         >>> Ladder.from_dict("age", {"width": [5, 10], "top": 90}).stated(2)
         {'width': 10, 'top': 90}
@@ -238,8 +239,10 @@ class Ladder:
         return self.form.steps + 1
 
     def apply(self, values: pl.Series, level: int) -> pl.Series:
-        """The column at a level: as it is at level 0, else as texts, or numbers of fewer digits;
-        missing cells below ``*`` stay missing."""
+        """Generalise a column to a level: unchanged at 0, else texts, or numbers of fewer digits.
+
+        Missing cells stay missing below ``*``.
+        """
         self._check_level(level)
         if level == 0:
             return values
@@ -247,16 +250,18 @@ class Ladder:
             return pl.repeat(NOTHING, values.len(), dtype=pl.String, eager=True).alias(values.name)
         cells = _cells(values)
         known = cells.unique()
-        if 2 * known.len() > cells.len():  # to find each cell's value costs more than its label
+        # Distinct values are labelled once and joined, unless there are so many that the join
+        # would cost more than labelling every cell.
+        if 2 * known.len() > cells.len():
             return self._climb(cells, level).alias(values.name)
-        found = pl.DataFrame({"cell": known, "label": self._climb(known, level)})
-        return _joined(cells, found).get_column("label").alias(values.name)
+        labels = pl.DataFrame({"cell": known, "label": self._climb(known, level)})
+        return _joined(cells, labels).get_column("label").alias(values.name)
 
     def hierarchy(self, values: pl.Series, *, lacking: bool = False) -> Leaves:
-        """The leaf of each row and the groups of all leaves, also those that no row has.
+        """The leaf of each row, and the groups of all leaves, including those that no row has.
 
-        Refuses values that the ladder lacks, unless these may be `lacking`: then they go up it, as
-        in `apply`, and only values that occur are leaves. Where any is missing, the last leaf is
+        Raises for values that the ladder lacks, unless `lacking` is set: they then go up it as in
+        `apply`, and only values that occur are leaves. Where cells are missing, the last leaf is
         the missing value.
         """
         if not lacking:
@@ -272,17 +277,19 @@ class Ladder:
         return Leaves(_places(cells, leaves), Hierarchy(groups))
 
     def bounds(self, labels: pl.Series, level: int) -> pl.DataFrame:
-        """The bounds of each label at a level: ``lower`` belongs to it, ``upper`` no longer does.
+        """Bounds of each label at a level: ``lower`` is included, ``upper`` is not.
 
         Null where there is none: open intervals, missing cells, labels that are no range.
         """
         self._check_level(level)
         known = bare(labels).unique()
         ends = [self._bounds_of(label, level) for label in known.cast(pl.String)]
-        lower, upper = ([each[end] for each in ends] for end in (0, 1))
+        lower, upper = ([pair[end] for pair in ends] for end in (0, 1))
         kind = _kind_of([*lower, *upper])
-        found = pl.DataFrame({"cell": known, "lower": lower, "upper": upper}, schema_overrides=kind)
-        return _joined(bare(labels), found).select("lower", "upper")
+        ranges = pl.DataFrame(
+            {"cell": known, "lower": lower, "upper": upper}, schema_overrides=kind
+        )
+        return _joined(bare(labels), ranges).select("lower", "upper")
 
     def words(self, level: int) -> str:
         """How to read the column at a level, in words for people.
@@ -295,7 +302,7 @@ class Ladder:
         return ends.get(level) or self.form.words(level)
 
     def check(self, values: pl.Series) -> None:
-        """Refuse a column with values that no level below ``*`` covers."""
+        """Raise if a column has values that the ladder lacks."""
         cells = _cells(values)
         known = cells.drop_nulls().unique()
         if isinstance(self.form, ValueGroups):
@@ -313,7 +320,7 @@ class Ladder:
             )
 
     def _climb(self, values: pl.Series, level: int) -> pl.Series:
-        """The label of each value at the first level, from the given one on, that covers it."""
+        """Label each value at the first level, from the given one upwards, that covers it."""
         labels = self._labels(values, level)
         for higher in range(level + 1, self.top):
             if labels.null_count() == values.null_count():
@@ -333,8 +340,9 @@ class Ladder:
     def _bounds_of(self, label: str | None, level: int) -> Bounds:
         if label is None or not 0 < level < self.top:
             return None, None
-        found = (self.form.bounds(label, step) for step in range(level, self.top))
-        return next((bounds for bounds in found if bounds is not None), (None, None))
+        # A value that this level does not cover has the label of a coarser one, see `_climb`.
+        ranges = (self.form.bounds(label, step) for step in range(level, self.top))
+        return next((bounds for bounds in ranges if bounds is not None), (None, None))
 
     def _check_level(self, level: int) -> None:
         if not 0 <= level <= self.top:
@@ -344,18 +352,18 @@ class Ladder:
 
 
 def _cells(values: pl.Series) -> pl.Series:
-    """The values without their name, and categories as the texts that they are."""
+    """The values without their name; categories become texts."""
     cells = bare(values)
     return plain_text(cells) if isinstance(cells.dtype, pl.Categorical | pl.Enum) else cells
 
 
 def _numbered(labels: pl.Series) -> NDArray[np.int32]:
-    """Numbers from 0 in order of appearance; what is missing has a number of its own."""
+    """Number the labels from 0 in order of appearance; missing gets a number of its own."""
     return _places(labels, labels.unique(maintain_order=True))
 
 
 def _places(cells: pl.Series, known: pl.Series) -> NDArray[np.int32]:
-    """The place of each cell among those known; a missing one is known too."""
+    """Place of each cell among the known ones; missing may be one of these."""
     numbered = pl.DataFrame({"cell": known}).with_row_index("place")
     return _joined(cells, numbered).get_column("place").to_numpy().astype(np.int32)
 
@@ -372,15 +380,15 @@ def _kind_of(ends: list[Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class CountedLabel:
-    """One label of a level, and how many people have it."""
+    """One label of a level, with the number of people who have it."""
 
     label: str | None
-    """`None` for what is missing."""
+    """`None` for missing."""
     people: int
     lower: End = None
-    """The smallest value that belongs to it, of numbers and dates."""
+    """The smallest number or date that it includes."""
     upper: End = None
-    """The first value beyond it."""
+    """The first number or date beyond it."""
 
     def to_dict(self) -> dict[str, Any]:
         """A plain record; bounds only where there are any."""
@@ -390,7 +398,7 @@ class CountedLabel:
 
 
 def rungs(ladder: Ladder, table: Table, level: int) -> list[CountedLabel]:
-    """The labels of a column at a level, from low to high values or in alphabetical order.
+    """Labels of a column at a level with their people, by value, or alphabetically if nominal.
 
     Examples
     --------
@@ -419,9 +427,9 @@ def _plain(end: End) -> Any:
 
 
 def ladder_picture(ladder: Ladder, values: pl.Series, least: int = 5) -> Picture:
-    """One line for each level; a group is named where it has room and at least `least` rows.
+    """Draw a line for each level; a group is named if it has room and at least `least` rows.
 
-    Level 0 holds the values of the table, and none of them is named.
+    No group of level 0 is named, since these are exact values of the table.
 
     Examples
     --------
@@ -449,7 +457,7 @@ def ladder_picture(ladder: Ladder, values: pl.Series, least: int = 5) -> Picture
 
 
 def _groups(ladder: Ladder, values: pl.Series, level: int) -> list[tuple[str, int]]:
-    """The groups of a level and their rows, in the order of the smallest value of each."""
+    """The groups of a level with their rows, ordered by smallest value."""
     ordered = bare(values).sort(nulls_last=True)
     labels = bare(ladder.apply(ordered, level)).cast(pl.String).fill_null("missing")
     counted = pl.DataFrame({"label": labels}).group_by("label", maintain_order=True).len()
@@ -460,7 +468,7 @@ def _level(picture: Picture, groups: list[tuple[str, int]], y: float, least: int
     total, x = sum(rows for _, rows in groups), _LEFT
     for number, (label, rows) in enumerate(groups):
         wide = _TRACK * rows / max(total, 1)
-        # A gap would hide groups that are narrower than it.
+        # No gap between narrow groups: it would be wider than they are.
         gap = 1.5 if wide > 4 else 0.0
         shade = 0.9 if number % 2 else 0.7
         picture.rect(x, y, wide - gap, 28, fill=BLUE, fill_opacity=shade, rx=2, stroke=None)

@@ -1,11 +1,11 @@
-"""Where ladders come from: csv files and descriptions, or tamis where nobody wrote any.
+"""Where ladders come from: csv files, descriptions, or drafts made from the column.
 
-A csv file is one as users of ARX have it: ``value;level 1;...;*``, a line a value.
+A csv file has the layout that users of ARX know: ``value;level 1;...;*``, a line per value.
 
-What tamis makes is for people to read and correct. Numbers become intervals with round ends, codes
-such as ZIP their first characters, dates parts of the calendar, and of other values the rare ones
-become "other". No end is chosen for being someone's value, and no interval is made and no value
-kept for fewer than k people.
+Drafts are meant to be read and corrected. Numbers become intervals with round ends, codes such as
+ZIP keep their first characters, dates become parts of the calendar, and among other values the rare
+ones become "other". No end is chosen because it is someone's value, and no interval is made nor
+value named for fewer than k people.
 """
 
 from __future__ import annotations
@@ -44,25 +44,25 @@ from tamis.table import Table, bare, kind_of
 MOST_INTERVALS = 20
 """The most intervals of equal width at the finest level."""
 PARTS = 16
-"""Intervals at the finest level where equal widths do not fit."""
+"""Intervals of nearly equal counts at the finest level, where equal widths do not fit."""
 LARGEST_SHARE = 1 / 2
 """The largest share of the rows that one interval of equal width may hold."""
 TAILS: tuple[tuple[float, ...], ...] = ((0.02, 0.05, 0.1), (0.2,))
-"""The shares of the rows that open intervals hold at least, as levels of each width rise."""
+"""Least shares of the rows in each open interval, level by level: of the first width, the next."""
 DATE_TAILS = (0.0, 0.02, 0.05, 0.1)
-"""The same of dates, whose units get coarser anyway."""
+"""Least share of the rows in each open interval of dates, unit by unit; the last one repeats."""
 NAMED = 40
 """The most values that keep their name."""
 CODES = 20
-"""Codes are told by their values where there are at least so many different ones."""
+"""Texts of digits count as codes only where at least so many are different."""
 DIGITLESS = 31
-"""A learner tells so many numbers of a column apart; columns of no more lose no digits."""
+"""Columns with no more different numbers lose no digits: a learner can tell that many apart."""
 FEWEST_STEPS = 10
-"""The fewest different numbers that are left where digits go."""
+"""The fewest different numbers that must be left after digits are dropped."""
 DIGITS = 4
-"""The most steps of a ladder: what is below the finest of them is a thousandth of what teaches."""
+"""The most levels of dropped digits, so that the finest is a thousandth of the coarsest."""
 DECIMALS = 9
-"""The finest step, as a power of ten below 1."""
+"""The finest step is ten to the power of minus this."""
 _POSTAL = re.compile(r"zip|postal|post_?code|postleitzahl|plz", re.IGNORECASE)
 _CODE = r"^[0-9]{3,10}$"
 
@@ -76,7 +76,7 @@ def ladders_of(
     *,
     k: int = K,
 ) -> dict[str, Ladder]:
-    """The ladder of each column: the given one, or else one made from the column.
+    """The ladder of each column: the given one, or else a draft made from the column.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def ladders_of(
 
 
 def draft_ladder(column: pl.Series, k: int = K, people: PeopleLike = None) -> Ladder:
-    """A ladder for a column, from its values.
+    """Draft a ladder for a column from its values.
 
     >>> draft_ladder(pl.Series("zip", ["01000", "01010", "75011"]), k=1).to_dict()
     {'keep': [4, 3, 2, 1]}
@@ -120,10 +120,11 @@ def draft_ladder(column: pl.Series, k: int = K, people: PeopleLike = None) -> La
 
 
 def digit_ladder(column: pl.Series) -> Ladder | None:
-    """Steps by which numbers lose digits, if they have more than a learner tells apart.
+    """A ladder of dropped digits, for a column with more numbers than a learner tells apart.
 
-    Powers of ten, the coarsest one such that `FEWEST_STEPS` different numbers are left: coarser
-    ones would be intervals, which `draft_ladder` makes, and finer ones next to all values.
+    Steps are powers of ten. The coarsest leaves at least `FEWEST_STEPS` different numbers: a
+    coarser one would amount to intervals, which `draft_ladder` makes. The finest still merges some
+    values.
 
     >>> digit_ladder(pl.Series("income", range(20_000, 31_000, 7))).to_dict()
     {'step': [10, 100, 1000]}
@@ -133,7 +134,7 @@ def digit_ladder(column: pl.Series) -> Ladder | None:
     if not cells.dtype.is_numeric() or cells.dtype == pl.Boolean or cells.n_unique() <= DIGITLESS:
         return None
     values = np.unique(cells.cast(pl.Float64).to_numpy())
-    if not np.abs(values).max() < EXACT:  # nor of what is no number
+    if not np.abs(values).max() < EXACT:  # written so that NaN is refused, too
         return None
     span = float(values[-1] - values[0])
     groups, steps = len(values), list[float]()
@@ -158,49 +159,49 @@ def _form(name: str, cells: pl.Series, k: int, people: People) -> Form:
 
 
 def _calendar(cells: pl.Series, k: int, people: People) -> Form:
-    """The units of the calendar that tell fewer groups apart than the one before.
+    """A draft for dates: the units of the calendar that leave fewer groups than the one before.
 
-    Where the first or the last part has too few people, it is merged with those beside it until k
-    fits, and more of them as units get coarser.
+    Where the first or last part has too few people, it is merged with its neighbours until it has
+    k; coarser units merge more of them.
     """
     units, groups = [], cells.n_unique()
     for unit in ("hour",) if cells.dtype == pl.Time else UNITS:
-        found = Calendar((unit,)).labels(cells, 1).n_unique()
-        if 1 < found < groups:
+        parts = Calendar((unit,)).labels(cells, 1).n_unique()
+        if 1 < parts < groups:
             units.append(unit)
-            groups = found
+            groups = parts
     if not units or cells.dtype == pl.Time:
         return Calendar(tuple(units)) if units else _NO_STEPS
     levels = _calendar_tails(cells.cast(pl.Date), units, k, people)
     if not levels:
         return Calendar(tuple(units))
-    ends = ([end for end in each if end is not None] for each in zip(*levels))
-    return Calendar(tuple(units[: len(levels)]), *(tuple(each) or None for each in ends))
+    bottoms, tops = ([end for end in side if end is not None] for side in zip(*levels))
+    return Calendar(tuple(units[: len(levels)]), tuple(bottoms) or None, tuple(tops) or None)
 
 
 def _calendar_tails(
     days: pl.Series, units: Sequence[str], k: int, people: People
 ) -> list[tuple[float | None, float | None]]:
-    """Where the tails of each unit begin, at the first day of one; none if no tail is thin.
+    """The ends (bottom, top) for each unit, each the first day of one; empty if no tail is thin.
 
-    Units of which no part is left between the tails are not among them.
+    The list stops at the first unit that leaves no part between the tails.
     """
     levels: list[tuple[float | None, float | None]] = []
     for unit, share in zip(units, itertools.chain(DATE_TAILS, itertools.repeat(DATE_TAILS[-1]))):
         first_days = [float(unit_start(day, unit).toordinal() - 1) for day in days]
         starts, place = np.unique(first_days, return_inverse=True)
-        found = _tails(starts, place, max(k, ceil(share * len(days))), people)
-        if found is None:
+        tails = _tails(starts, place, max(k, ceil(share * len(days))), people)
+        if tails is None:
             return levels
-        low, high = levels[-1] if levels else found
+        low, high = levels[-1] if levels else tails
         if not levels:
             thin = [people.among(place == i) < k for i in (0, len(starts) - 1)]
-            low, high = (end if is_thin else None for end, is_thin in zip(found, thin))
+            low, high = (end if is_thin else None for end, is_thin in zip(tails, thin))
             if low is None and high is None:
                 return []
-        else:  # an end within a part of a coarser unit goes to the edge of that part
-            low = None if low is None else max(found[0], _edge(starts, low, 1))
-            high = None if high is None else min(found[1], _edge(starts, high, 0))
+        else:  # to nest, an end inside a part of the coarser unit moves to that part's edge
+            low = None if low is None else max(tails[0], _edge(starts, low, 1))
+            high = None if high is None else min(tails[1], _edge(starts, high, 0))
         if (-np.inf if low is None else low) >= (np.inf if high is None else high):
             return levels
         levels.append((low, high))
@@ -208,7 +209,7 @@ def _calendar_tails(
 
 
 def _edge(starts: Values, end: float, after: int) -> float:
-    """An end at the start of a part of the calendar: of the next one, or of the one it lies in."""
+    """Move an end inside a part to the start of that part, or of the one `after` parts later."""
     place = int(np.searchsorted(starts, end, side="right")) - 1
     if starts[place] == end:
         return end
@@ -216,11 +217,14 @@ def _edge(starts: Values, end: float, after: int) -> float:
 
 
 _NO_STEPS = CommonValues(())
-"""For a column that has nothing between its values and nothing at all."""
+"""For a column without any level between the exact values and ``*``."""
 
 
 def _code_lengths(name: str, cells: pl.Series) -> tuple[int, ...]:
-    """How many characters of a code to keep at each level; none if the column has no codes."""
+    """How many characters to keep at each level; empty if the column does not hold codes.
+
+    Codes have one length, and a name such as "zip" or many different texts of digits.
+    """
     postal = _POSTAL.search(name) is not None
     if cells.is_empty() or not (cells.dtype == pl.String or (postal and cells.dtype.is_integer())):
         return ()
@@ -237,20 +241,20 @@ def _intervals(values: Values, k: int, people: People) -> Form:
     if form is not None:
         return form
     # Mirrored, since an interval here contains its lower end, and there its upper one.
-    found = reversed(quantile_cuts(-values, PARTS, k=k, people=people))
-    cuts = [_plain_cut(-cut, values) for cut in found]
+    mirrored = reversed(quantile_cuts(-values, PARTS, k=k, people=people))
+    cuts = [_plain_cut(-cut, values) for cut in mirrored]
     whole = all_whole(values)
     # Between whole numbers, a cut is as good at the next whole one.
     cuts = [float(np.ceil(cut)) for cut in cuts] if whole else cuts
     levels = []
     while cuts and len(cuts) + 1 < len(np.unique(values)):
         levels.append(tuple(cuts))
-        cuts = cuts[1::2]
+        cuts = cuts[1::2]  # every other cut: neighbouring intervals merge in pairs
     return Cuts(tuple(levels), whole=whole) if levels else _NO_STEPS
 
 
 def _plain_cut(cut: float, values: Values) -> float:
-    """The same cut without a sign of zero, and not as the smallest number above zero."""
+    """The same cut, but never -0.0, nor a subnormal number just beside zero."""
     if not 0 < abs(cut) < np.finfo(np.float64).tiny:
         return cut + 0.0
     below, above = values[values < cut].max(), values[values >= cut].min()
@@ -259,7 +263,7 @@ def _plain_cut(cut: float, values: Values) -> float:
 
 
 def _equal_widths(values: Values, k: int, people: People) -> Iterator[Widths]:
-    """Intervals of a round width, finest first, that have k people each and are not lopsided."""
+    """Drafts with a round width, finest first, of at least k people an interval, not lopsided."""
     if len(values) == 0 or (span := float(np.ptp(values))) == 0:
         return
     for width in _round_from(span / MOST_INTERVALS):
@@ -280,9 +284,10 @@ def _closing_in(
     k: int,
     people: People,
 ) -> Widths:
-    """Each width with the ends before, then with ends that leave more people in the tails.
+    """A level for each width with the ends so far, then levels with larger open intervals.
 
-    A thin tail would keep the whole column back, where other columns split it further.
+    Other columns split a thin tail further. Without these levels, the whole column would have to
+    become coarser for the sake of its tails.
     """
     levels = []
     for width, shares in zip(chain, itertools.chain(TAILS, itertools.repeat(()))):
@@ -302,7 +307,7 @@ def _closing_in(
 def _tails(
     starts: Values, place: NDArray[np.intp], least: int, people: People
 ) -> tuple[float, float] | None:
-    """The inner ends of open intervals that hold so many people; `None` if nothing lies between."""
+    """Inner ends of open intervals with at least `least` people; `None` if none lies between."""
     places = range(len(starts))
     first = next((i for i in places if people.among(place <= i) >= least), len(starts))
     last = next((i for i in reversed(places) if people.among(place >= i) >= least), -1)
@@ -310,15 +315,15 @@ def _tails(
 
 
 def _ends(values: Values, width: float, k: int, people: People) -> tuple[float, float] | None:
-    """The inner ends of the two open intervals; `None` if an interval has too few or too many."""
+    """Inner ends of the two open intervals; `None` if some interval has too few or too many."""
     starts, place = np.unique(Widths((width,)).ends(values, 1)[0], return_inverse=True)
     if np.isnan(starts).any():
-        return None  # too large to be counted in such widths
-    found = _tails(starts, place, k, people)
-    if found is None:
+        return None  # values too large for exact multiples of this width
+    tails = _tails(starts, place, k, people)
+    if tails is None:
         return None
-    first, last = (int(np.searchsorted(starts, end)) for end in found)
-    first -= 1
+    first, last = (int(np.searchsorted(starts, end)) for end in tails)
+    first -= 1  # of the intervals, `first` and `last` are the open ones
     if round((starts[last] - starts[first]) / width) > last - first:
         return None  # some interval is empty
     part = np.clip(place, first, last)
@@ -326,11 +331,11 @@ def _ends(values: Values, width: float, k: int, people: People) -> tuple[float, 
         return None
     if any(people.among(part == i) < k for i in range(first, last + 1)):
         return None
-    return found
+    return tails
 
 
 def _round_from(least: float) -> Iterator[float]:
-    """Round numbers from about `least` up: 1, 2 and 5 times powers of ten."""
+    """Round numbers from `least` up: 1, 2 and 5 times powers of ten."""
     power = int(np.floor(np.log10(least)))
     for exponent in range(power, power + 4):
         for digit in (1, 2, 5):
@@ -340,14 +345,14 @@ def _round_from(least: float) -> Iterator[float]:
 
 
 def _coarser(width: float, span: float) -> Iterator[float]:
-    """The width, and after each the next round multiple of it, up to half of the whole span."""
+    """The width, then each time the next round multiple, up to half the span."""
     yield width
     while (width := _next_round(width)) <= span / 2:
         yield width
 
 
 def _next_round(width: float) -> float:
-    """From 1 to 2, from 2 to 10, from 5 to 10.
+    """The next round multiple: 1 to 2, 2 to 10 (5 would not nest), 5 to 10.
 
     >>> _next_round(0.2), _next_round(50.0)
     (1.0, 100.0)
@@ -356,11 +361,11 @@ def _next_round(width: float) -> float:
 
 
 def _common(texts: pl.Series, k: int, people: People) -> Form:
-    """The values of at least k people, then ever fewer of them, the commonest last."""
+    """A draft for nominal values: name those of at least k people, then half as many each time."""
     kept = _common_values(texts, k, people)
     levels, groups = [], texts.n_unique()
     while kept:
-        if len(kept) + 1 < groups:
+        if len(kept) + 1 < groups:  # coarser than the level before
             levels.append(tuple(sorted(kept)))
             groups = len(kept) + 1
         kept = kept[: len(kept) // 2]
@@ -368,7 +373,7 @@ def _common(texts: pl.Series, k: int, people: People) -> Form:
 
 
 def _common_values(texts: pl.Series, k: int, people: People) -> list[str]:
-    """Values of k people, commonest first; as many as leave k people, or nobody, to the rest."""
+    """Values of at least k people, commonest first, such that the rest has k people or none."""
     rows = pl.DataFrame({"value": texts, "who": people.codes}).unique()
     counts = rows.group_by("value").len("people")
     counts = counts.sort("people", "value", descending=[True, False])
@@ -382,9 +387,10 @@ def _common_values(texts: pl.Series, k: int, people: People) -> list[str]:
 
 
 def drawn_in(ladder: Ladder, level: int, cells: pl.Series) -> dict[str, Any] | None:
-    """A made ladder without ends or cuts beyond some rows, or between no two of their values.
+    """Description of a drafted ladder, drawn in to some rows: only ends and cuts that they justify.
 
-    `None` where all these rows are alike at the level.
+    Ends beyond these values go, and cuts are placed anew between them. `None` where all these rows
+    are alike at the level.
 
     >>> ages = Ladder.from_dict("age", {"width": [5, 10], "bottom": 25, "top": 85})
     >>> drawn_in(ages, 1, pl.Series([23, 40, 61, 79]))
@@ -407,7 +413,7 @@ def drawn_in(ladder: Ladder, level: int, cells: pl.Series) -> dict[str, Any] | N
         drawn = _drawn_whole_cut if form.whole else _drawn_cut
         near = {c: drawn(c, at) for level in form.cuts for c in level if at[0] < c <= at[-1]}
         levels = [tuple(dict.fromkeys(near[c] for c in cuts if c in near)) for cuts in form.cuts]
-        # Levels keep their numbers: one that has lost all its cuts is as the one before.
+        # Levels must keep their numbers, so one that has lost all its cuts repeats the one before.
         for number in range(1, len(levels)):
             levels[number] = levels[number] or levels[number - 1]
         return Cuts(tuple(levels), whole=form.whole).to_dict()
@@ -415,7 +421,7 @@ def drawn_in(ladder: Ladder, level: int, cells: pl.Series) -> dict[str, Any] | N
 
 
 def _drawn_cut(cut: float, values: Values) -> float:
-    """A round cut between the values next to another one."""
+    """A round number between the values on either side of a cut."""
     below, above = float(values[values < cut].max()), float(values[values >= cut].min())
     return fewest_digits(
         float(np.nextafter(below, np.inf)), float(np.nextafter(above, np.inf)), cut
@@ -423,7 +429,7 @@ def _drawn_cut(cut: float, values: Values) -> float:
 
 
 def _drawn_whole_cut(cut: float, values: Values) -> float:
-    """The same of whole numbers: a whole one."""
+    """Like `_drawn_cut`, for whole numbers: a whole one."""
     below, above = float(values[values < cut].max()), float(values[values >= cut].min())
     return fewest_digits(below + 1, above + 1, cut)
 
@@ -435,7 +441,7 @@ Lines = list[list[str]]
 
 
 def read_ladder(path: str | Path, column: str, *, unlisted: str | None = None) -> Ladder:
-    """The ladder of a column from a csv file: on each line a value, then its groups.
+    """Read the ladder of a column from a csv file: each line has a value, then its groups.
 
     Parameters
     ----------
@@ -444,7 +450,7 @@ def read_ladder(path: str | Path, column: str, *, unlisted: str | None = None) -
         levels is a header. A last level ``*`` may be left out.
     column : str
     unlisted : str, optional
-        The group of values that no line has; by default a table must not have any.
+        The group of values without a line; by default a table must not have any.
 
     Returns
     -------
@@ -475,7 +481,9 @@ def read_ladder(path: str | Path, column: str, *, unlisted: str | None = None) -
 
 
 def ladder_from(column: str, description: Mapping[str, Any]) -> Ladder:
-    """The ladder of a description, which may name a csv file: ``{"file": ..., "unlisted": ...}``.
+    """Make a ladder from a description, or from a csv file that it names.
+
+    The latter is ``{"file": ..., "unlisted": ...}``.
 
     >>> ladder_from("zip", {"keep": [3, 2]}).top
     3
@@ -496,14 +504,14 @@ def _text(where: str, path: str | Path) -> str:
 
 
 def _split(where: str, text: str) -> Lines:
-    """The lines by the separator that gives each the same number of cells, best with a last *."""
+    """Split lines by the separator that gives all as many cells, preferably with a last ``*``."""
     tried = [(separator, _records(where, text, separator)) for separator in SEPARATORS]
     even = [lines for _, lines in tried if len({len(line) for line in lines}) == 1]
     wide = [lines for lines in even if len(lines[0]) > 1]
     if len(even) == len(tried) and not wide:
         return even[0]  # a file of values alone
     if not wide:
-        _refuse_ragged(where, *max(tried, key=lambda each: sum(len(line) > 1 for line in each[1])))
+        _refuse_ragged(where, *max(tried, key=lambda one: sum(len(line) > 1 for line in one[1])))
     return max(wide, key=lambda lines: lines[-1][-1] == NOTHING)
 
 
@@ -512,7 +520,7 @@ def _records(where: str, text: str, separator: str) -> Lines:
     try:
         return [[cell.strip() for cell in line] for line in reader if line]
     except csv.Error:
-        # Another separator may be the right one: a quote in a cell is then no quote.
+        # Under a wrong separator quotes may not balance: read them as plain characters.
         plain = csv.reader(io.StringIO(text), delimiter=separator, quoting=csv.QUOTE_NONE)
         return [[cell.strip() for cell in line] for line in plain if line]
 
@@ -529,7 +537,7 @@ def _refuse_ragged(where: str, separator: str, lines: Lines) -> None:
 
 
 def _is_header(lines: Lines, column: str) -> bool:
-    """A first line that names the column or level 0, or alone does not end in a star."""
+    """Whether the first line names the column or level 0, or alone does not end in ``*``."""
     first, others = lines[0], lines[1:]
     if first[0].casefold() in (column.casefold(), *_HEADERS):
         return True

@@ -1,18 +1,19 @@
-"""The best levels for all rows (full-domain generalisation), with some rows suppressed.
+"""Optimal full-domain generalisation: one level for each column, with limited row suppression.
 
-Each node that is looked at closes others: all finer ones if too many of its rows are lost, else
-those whose bound is no better than the best score so far. What is never closed has been looked at,
-so the result is the optimum.
+Branch and bound over the lattice of levels. Each node that is evaluated rules out others: every
+finer node if too many of its rows are lost, and all nodes whose bound is no better than the best
+score so far. A node is either evaluated or ruled out, so the result is the optimum.
 
-The coarsest nodes come first, after a few on the way from top to bottom that give a score to beat.
-A metric with bounds for finer and coarser nodes does better by halving the lattice again and again.
+The coarsest nodes come first, after a few on a straight path from top to bottom, which give an
+early score to beat. A metric that bounds both finer and coarser nodes does better with an order
+that halves the lattice repeatedly.
 
-A lattice of more than `MOST_NODES` nodes is too large to keep a bound for each of them. A walk from
-the coarsest node downwards then gives a good score, and the lattice is divided: a *box* is all
-nodes between two, and what is lost at its coarsest node is lost in the whole box, which bounds its
-scores. The box with the lowest bound is cut in two, again and again. When the nodes that may be
-looked at are used up, the lowest bound of all boxes tells how far the best score can be from the
-optimum.
+A lattice of more than `MOST_NODES` nodes is too large to keep a bound for each of them. A greedy
+walk down from the coarsest node then gives a good score, and the lattice is searched in boxes: a
+*box* is all nodes between two, and what is lost at its coarsest node is lost in the whole box,
+which bounds its scores. The box with the lowest bound is halved, again and again. Once the budget
+of nodes is spent, the lowest bound of the remaining boxes says how far the best score may be from
+the optimum.
 """
 
 from __future__ import annotations
@@ -46,14 +47,14 @@ from tamis.risk.suppression import most_suppressed
 from tamis.table import Table
 
 MOST_NODES = 1 << 21
-"""The most nodes of a lattice whose bounds are kept one by one."""
+"""Largest lattice for which a bound is kept for each node (16 MB)."""
 MOST_CHECKED = 3_000
-"""The most nodes of a larger one that are looked at: seconds, on 30,000 distinct rows."""
+"""Most nodes of a larger lattice that are evaluated: seconds, on 30,000 distinct rows."""
 
 
 @dataclass(frozen=True, eq=False)
 class Optimum:
-    """The best node that a search has found.
+    """The best node found by a search, and a bound on all others.
 
     Parameters
     ----------
@@ -63,7 +64,7 @@ class Optimum:
     bound : float
         No node has a lower score than this; equal to the score where the optimum is proven.
     nodes, checked : int
-        The size of the lattice, and how many of its nodes were looked at.
+        The size of the lattice, and how many of its nodes were evaluated.
     """
 
     node: LatticeNode
@@ -74,7 +75,7 @@ class Optimum:
 
     @property
     def proven(self) -> bool:
-        """Whether no node is better."""
+        """Whether no node can be better."""
         return self.bound >= self.score
 
 
@@ -86,7 +87,7 @@ def full_domain(
     max_suppressed: float = 0.0,
     factor: float = EVEN,
 ) -> Optimum:
-    """The levels with the best score among those that suppress few enough rows.
+    """Find the levels with the best score among those that suppress few enough rows.
 
     Parameters
     ----------
@@ -117,6 +118,7 @@ def full_domain(
     """
     if not 0 <= max_suppressed <= 1:
         raise InputError(f"max_suppressed must be a share from 0 to 1, got {max_suppressed}")
+    # A lower bound on presence: a suppressed class would tell that its people are not in the table.
     needs_everybody = rows.register is not None and rows.register.asked.low > 0
     most = 0 if needs_everybody else most_suppressed(max_suppressed, rows.rows)
     measure = metric_named(metric, rows, asked, factor, most)
@@ -125,14 +127,14 @@ def full_domain(
         raise CannotMeet(_hopeless(top, rows, most))
     nodes = math.prod(level + 1 for level in rows.top)
     if nodes > MOST_NODES:
-        found, bound, checked = searched_in_boxes(rows, asked, measure)
+        best, bound, checked = searched_in_boxes(rows, asked, measure)
     else:
-        found, checked = _searched(rows, asked, measure)
+        best, checked = _searched(rows, asked, measure)
         bound = math.inf
-    if found is None:
+    if best is None:
         raise CannotMeet(_hopeless(top, rows, most))
-    score = measure.score(measure.total(found))
-    return Optimum(found, score, min(score, measure.score(bound)), nodes, checked)
+    score = measure.score(measure.total(best))
+    return Optimum(best, score, min(score, measure.score(bound)), nodes, checked)
 
 
 def _hopeless(top: LatticeNode, rows: CodedRows, most: int) -> str:
@@ -148,18 +150,18 @@ def _hopeless(top: LatticeNode, rows: CodedRows, most: int) -> str:
 def _searched(
     rows: CodedRows, asked: Requirements, metric: Metric
 ) -> tuple[LatticeNode | None, int]:
-    """The best node and how many were looked at."""
+    """The best node, and how many were evaluated."""
     lower = np.ascontiguousarray(metric.anywhere())
-    bounds = lower.ravel()  # the same memory
+    bounds = lower.ravel()  # a view: sub-lattices are slices of `lower`, visits places in `bounds`
     best, found, checked = math.inf, None, 0
     for place in _visits(rows, metric):
-        if bounds[place] >= best:
+        if bounds[place] >= best:  # of equal scores the first node that is visited wins
             continue
         levels = tuple(int(level) for level in np.unravel_index(place, lower.shape))
         node = grouped_at(rows, levels, asked)
         checked += 1
         below = lower[tuple(slice(level + 1) for level in levels)]
-        if node.closes(metric.most):
+        if node.closes(metric.most):  # every finer node loses at least these rows, too
             below[...] = math.inf
             continue
         if node.may_leave(metric.most) and (total := metric.total(node)) < best:
@@ -168,16 +170,18 @@ def _searched(
         if metric.two_sided:
             above = lower[tuple(slice(level, None) for level in levels)]
             np.maximum(above, metric.coarser(node), out=above)
-        bounds[place] = math.inf
+        bounds[place] = math.inf  # evaluated: never again
     return found, checked
 
 
 def _visits(rows: CodedRows, metric: Metric) -> list[int]:
-    """The places of all nodes, in the order in which to look at them."""
+    """All nodes in the order of evaluation; later duplicates are ruled out by their bound."""
     heights = outer_sum([np.arange(level + 1.0) for level in rows.top])
     coarsest_first = np.argsort(-heights.ravel(), kind="stable")
     if metric.two_sided and metric.most:
         return [*coarsest_first[_halving(len(coarsest_first))].tolist()]
+    # The straight path from bottom to top raises all columns in proportion, in two steps for each
+    # level of the tallest one.
     steps = 2 * max(rows.top)
     ways = np.arange(steps + 1) / max(steps, 1)
     straight = np.rint(np.outer(rows.top, ways)).astype(int)
@@ -186,7 +190,9 @@ def _visits(rows: CodedRows, metric: Metric) -> list[int]:
 
 
 def _halving(size: int) -> NDArray[np.int64]:
-    """The places below `size` with their bits reversed: the middle first, then the quarters.
+    """The numbers below `size` in bit-reversed order: 0, then the middle, then the quarters.
+
+    The middle is that of the next power of two.
 
     >>> _halving(5).tolist()
     [0, 4, 2, 1, 3]
@@ -201,7 +207,7 @@ def _halving(size: int) -> NDArray[np.int64]:
 
 @dataclass(eq=False)
 class _BoxSearch:
-    """The best node so far, and what has been looked at."""
+    """State of the search in boxes: the best node so far, and the totals of evaluated nodes."""
 
     rows: CodedRows
     asked: Requirements
@@ -216,7 +222,7 @@ class _BoxSearch:
         return len(self.seen) >= self.most_checked
 
     def look(self, levels: Levels) -> LatticeNode | None:
-        """The node; `None` if neither it nor any finer one may be chosen."""
+        """Evaluate a node and return it; `None` if neither it nor any finer one may be chosen."""
         node = grouped_at(self.rows, levels, self.asked)
         total = math.inf
         if node.may_leave(self.metric.most):
@@ -227,7 +233,7 @@ class _BoxSearch:
         return None if node.closes(self.metric.most) else node
 
     def descend(self) -> None:
-        """From the coarsest node, take the best single step down until none is possible."""
+        """Greedy walk: from the coarsest node, take the best step down until none is allowed."""
         here = self.rows.top
         while not self.spent:
             steps = [_one_finer(here, j) for j, level in enumerate(here) if level]
@@ -240,13 +246,17 @@ class _BoxSearch:
             here = min(open_steps, key=self.seen.__getitem__)
 
     def divide(self) -> float:
-        """Cut the box with the lowest bound in two until the best is proven; the last bound."""
-        order = count()  # between equal bounds, the older box first
+        """Halve the box with the lowest bound until the best is proven, or the budget is spent.
+
+        Returns a lower bound on the nodes that were not evaluated; infinite once proven.
+        """
+        order = count()  # ties between bounds: the older box first, and nodes are never compared
         boxes: list[tuple[float, int, LatticeNode, Levels]] = []
         bound, parts = -math.inf, [(self.look(self.rows.top), (0,) * len(self.rows.top))]
         while True:
             for node, low in parts:
                 if node is not None and node.levels != low:
+                    # A half inherits the bound of the whole box where its own is lower.
                     lower = max(bound, self.metric.within(node, low))
                     heapq.heappush(boxes, (lower, next(order), node, low))
             if not boxes or boxes[0][0] >= self.best:
@@ -257,7 +267,11 @@ class _BoxSearch:
             parts = self._halves(node, low)
 
     def _halves(self, node: LatticeNode, low: Levels) -> list[tuple[LatticeNode | None, Levels]]:
-        """The box cut across the column that its bound is least sure of."""
+        """Halve the box across the column to which most of its bound's slack is due.
+
+        The upper half keeps its coarsest node, which has been evaluated; the lower half needs its
+        own.
+        """
         column = int(self.metric.spread(node, low).argmax())
         middle = (low[column] + node.levels[column]) // 2
         finer = (*node.levels[:column], middle, *node.levels[column + 1 :])
@@ -274,7 +288,7 @@ def _one_finer(levels: Levels, column: int) -> Levels:
 def searched_in_boxes(
     rows: CodedRows, asked: Requirements, metric: Metric, most_checked: int = MOST_CHECKED
 ) -> tuple[LatticeNode | None, float, int]:
-    """The best node found, a bound on the total of all nodes, and how many were looked at.
+    """The best node found, a lower bound on the other totals, and how many were evaluated.
 
     The bound is infinite where the best node is proven to be the optimum.
     """
@@ -289,16 +303,16 @@ OF_TABLE, OF_REGISTER = 0, 1
 
 @dataclass(frozen=True, eq=False)
 class InRegister:
-    """Who of a register is in the table, node by node: delta-presence.
+    """Delta-presence at any node: which share of each class of the register is in the table.
 
-    A coarser class is a union of finer ones, and its share of people who are in the table a mean of
-    theirs, weighted by their people in the register. So from a node to any coarser one the smallest
-    share only rises and the largest only falls: a node at which they are out of bounds closes all
-    finer ones. Where people have several rows, one person may be in two of the classes that are
-    united, and no node says anything about others.
+    A coarser class is a union of finer ones, and its share of people in the table is the mean of
+    theirs, weighted by their people in the register. From a node to any coarser one, the smallest
+    share can therefore only rise and the largest only fall: a node out of bounds rules out all
+    finer ones. This fails where people have several rows, since one person may be in two of the
+    united classes; no node then says anything about others.
 
-    Rows that are suppressed count as there. They are the few of their class, and who sees that
-    nobody of a class is in the release must not learn that the class was too crowded.
+    Suppressed rows count as present. Otherwise suppressing a class with too large a share would
+    hide it, and the missing class would itself tell a recipient that the share was too large.
 
     Parameters
     ----------
@@ -306,7 +320,7 @@ class InRegister:
         The distinct rows of table and register; their `values` say whose a row is: the table's
         (0) or the register's (1).
     asked : DeltaPresence
-        From what to what the share of a class of the register may be.
+        The range that the share of each class must lie in.
 
     Examples
     --------
@@ -323,7 +337,7 @@ class InRegister:
 
     @property
     def nested(self) -> bool:
-        """Whether what a node lacks all finer ones lack: not where people have several rows."""
+        """Whether a node out of bounds rules out all finer ones: each row must be a person."""
         return self.both.people is None
 
     @cached_property
@@ -335,7 +349,7 @@ class InRegister:
         return np.flatnonzero(self.both.values == OF_REGISTER)
 
     def presence_at(self, levels: Levels) -> Presence:
-        """The smallest and the largest share of a class at a node, suppressed rows included."""
+        """Smallest and largest share of any class at a node, suppressed rows included."""
         class_of, classes = self.both.classes_at(levels)
         once = self.both.once_in_class(class_of)
         inside, outside = (
@@ -345,11 +359,11 @@ class InRegister:
         return presence_of_counts(inside, outside)
 
     def hides(self, levels: Levels) -> bool:
-        """Whether every share at a node is within bounds."""
+        """Whether every class's share at a node is in range."""
         return not self.asked.short_by(self.presence_at(levels))
 
     def hopeless_words(self, top: Levels) -> str:
-        """Why no node hides enough, by the coarsest one."""
+        """Error message where no node meets delta-presence, with the figures of the coarsest."""
         found = self.presence_at(top)
         return (
             "no levels keep the chance that somebody of the register is in the table from "
@@ -366,10 +380,10 @@ def in_register(
     ladders: Mapping[str, Ladder],
     asked: DeltaPresence,
 ) -> InRegister:
-    """Table and register with the same ladders.
+    """Code table and register together, with the same ladders.
 
-    Values of the register that a ladder lacks go up it until a level covers them, as they would
-    when the register is made as coarse as a release; nobody in the table is like these people.
+    Values that only the register has, and that a ladder lacks, go up it until a level covers them,
+    just as when the register is generalised to the levels of a release.
 
     Parameters
     ----------
@@ -379,12 +393,12 @@ def in_register(
     quasi : sequence of str
     ladders : mapping of column to Ladder
     asked : DeltaPresence
-        From what to what the share of a class of the register may be.
+        The range that the share of each class must lie in.
     """
     both, people, rows = stacked(table, population, quasi)
     leaves = [ladders[c].hierarchy(both.get_column(c), lacking=True) for c in quasi]
     codes, hierarchies = zip(*leaves)
     of = np.repeat([OF_TABLE, OF_REGISTER], [rows, both.height - rows])
-    found = InRegister(coded_rows(codes, hierarchies, people=people, values=of), asked)
-    found.presence_at((0,) * len(quasi))  # an error where the register lacks people of the table
-    return found
+    register = InRegister(coded_rows(codes, hierarchies, people=people, values=of), asked)
+    register.presence_at((0,) * len(quasi))  # raises if the register lacks people of the table
+    return register

@@ -1,13 +1,13 @@
-"""Coarser forms of a column that are learnt: the finest groups, what merged ones are called.
+"""Learnt forms of a column: the finest groups that merges start from, and names for merged ones.
 
-Numbers are cut at round points, whole numbers at whole ones and others where nobody's cell is,
-dates at the first day of a month, with k people or more in each interval. Nominal values that k
-people have are groups of their own; all others are one group together, so that no mapping names a
-rare value. Where values have an order, rare ones belong to the value before. What is missing stays
-so.
+Numbers are cut at round points (whole numbers at whole ones, others where no cell lies) and dates
+at the first day of a month, with at least k people in each interval. A nominal value that k people
+have is a group of its own; the others form one group together, so that no mapping names a rare
+value. Where values have an order, a rare value joins the value before it. Missing values stay
+missing.
 
-What is released of a form (`named_after`) is named after the released rows alone: no label, cut or
-end comes from people who are left out.
+A released form (`named_after`) takes its labels, cuts and ends from the released rows alone, never
+from suppressed ones.
 """
 
 from __future__ import annotations
@@ -35,37 +35,37 @@ from tamis.people import People, PeopleLike
 from tamis.table import bare
 
 OTHERS = "other"
-"""What all values without a group of their own are called together."""
+"""The name of the group of all values without a group of their own."""
 MOST_GROUPS = CODES - 2
-"""The most groups to start from: there is a code for what is missing, and one for the others."""
+"""The most groups to start from; the other two codes are for missing values and for the rest."""
 SHARE = 1 / 2
-"""How far a cut may move to a rounder number, in leaves."""
+"""How far a cut may move to reach a rounder number, as a share of an average interval's rows."""
 MONTHS = 8
-"""Dates that span fewer months than this are cut at any day."""
+"""Dates that span fewer months than this may be cut at any day."""
 _DAY_ONE = date(1970, 1, 1).toordinal()
 
 
 @dataclass(frozen=True)
 class FinestForm:
-    """The groups of one column that merges start from; as codes, 0 is missing, they are 1 and up.
+    """The groups of one column that merges start from; coded from 1, with 0 for missing.
 
     Parameters
     ----------
     cuts : tuple of float, optional
-        Where numbers are cut, ascending, or dates, as ordinal days; a group begins at a cut and
-        includes it. `None`: the column is nominal.
+        Where numbers, or dates as ordinal days, are cut, ascending; a group includes the cut that
+        it begins at. `None` for nominal columns.
     values : tuple of str
         The nominal values that are groups of their own, the most frequent first.
     others : bool
-        Whether the first group is that of all other values; if not, they count as missing.
+        Whether the first group holds all other values; if not, they count as missing.
     dated : bool
         Whether the cuts are dates.
     whole : bool
         Whether the numbers, and so the cuts, are whole.
     ranked : bool
-        Whether the nominal values have an order, which is theirs here.
+        Whether the nominal values have an order; `values` is then in that order.
     rare : tuple of (str, int)
-        Of ranked values, those of too few people, and the place of the value that each joins.
+        Ranked values of too few people, each with the place of the value that it joins.
 
     Examples
     --------
@@ -94,17 +94,17 @@ class FinestForm:
         k: int = RARE,
         people: PeopleLike = None,
     ) -> FinestForm:
-        """The finest groups of a column by some of its rows.
+        """Find the finest groups of a column from some of its rows.
 
         Parameters
         ----------
         column : polars.Series
         codes : array of uint8
-            Its codes in a `CodedTable`: numbers are cut near where these are.
+            Its codes in a `CodedTable`: numbers are cut close to where these change.
         rows : array of int
-            The rows to look at.
+            The rows to use.
         k : int, default 5
-            The fewest people of a group among these rows.
+            The fewest people in a group among these rows.
         people : People or array, optional
             Whose each row of the column is. `None`: each row is a person.
         """
@@ -128,7 +128,7 @@ class FinestForm:
             return cls(
                 tuple(dict.fromkeys(_cut_between(every, cut, True) for cut in cuts)), whole=True
             )
-        # A cut is nobody's value, of the other rows either.
+        # No cut may equal anybody's value, in the other rows either: published, it would reveal it.
         return cls(tuple(cut for cut in cuts if not (every == cut).any()))
 
     @classmethod
@@ -159,12 +159,12 @@ class FinestForm:
 
     @property
     def ordered(self) -> bool:
-        """Whether only neighbours can be merged."""
+        """Whether only neighbours may be merged."""
         return self.cuts is not None or self.ranked
 
     @property
     def roundness(self) -> list[int]:
-        """The digits of each cut; of a date 1 to 4, from a year's first day to any day."""
+        """Digits of each cut; for dates 1 to 4, from the first day of a year to any day."""
         return [_date_digits(cut) if self.dated else _digits(cut) for cut in self.cuts or ()]
 
     def __len__(self) -> int:
@@ -172,7 +172,7 @@ class FinestForm:
         return len(self.values) + self.others if self.cuts is None else len(self.cuts) + 1
 
     def codes(self, column: pl.Series) -> Codes:
-        """The code of each row of the column, or of the same column of another table."""
+        """Code of each row of the column, or of the same column of another table."""
         if self.cuts is not None:
             at = _days(column) if self.dated else _numbers(column)
             place = 1 + np.searchsorted(self.cuts, at, side="right")
@@ -185,13 +185,13 @@ class FinestForm:
         return np.where(nominal.values < 0, unlisted, own).astype(np.uint8)
 
     def names(self) -> list[str]:
-        """What each group is called: an interval, a value, or the others."""
+        """The name of each group: an interval, a value, or that of the others."""
         if self.cuts is None:
             return [*[_unused(OTHERS, self.values)][: self.others], *self.values]
         return self.intervals(self.cuts)
 
     def intervals(self, cuts: Sequence[float]) -> list[str]:
-        """What the intervals between some cuts are called."""
+        """The names of the intervals between some cuts."""
         if not cuts:
             return ["any"]
         # Ordinal days begin at 1, the axis of intervals at 0.
@@ -207,13 +207,13 @@ class FinestForm:
 
 @dataclass(frozen=True)
 class CoarserForm:
-    """A coarser form of a column: which of its groups each finest one is in.
+    """A coarser form of a column: how its finest groups are merged.
 
     Parameters
     ----------
     finest : FinestForm
     group_of : tuple of int
-        The group of each finest one, numbered from 0 in the order of the first in each.
+        The group of each finest one, numbered from 0 in the order of their first members.
 
     Examples
     --------
@@ -242,45 +242,47 @@ class CoarserForm:
 
     @property
     def groups(self) -> int:
-        """How many there are, what is missing not counted."""
+        """Number of groups, not counting missing values."""
         return max(self.group_of, default=-1) + 1
 
     def codes(self, column: pl.Series) -> Codes:
-        """The group of each row, from 1; 0 is what is missing."""
+        """Group of each row, from 1; 0 is missing."""
         return self.merged(self.finest.codes(column))
 
     def merged(self, finest: Codes) -> Codes:
-        """The same from the codes of the finest groups, which all coarser forms share."""
+        """Like `codes`, from the codes of the finest groups, which all coarser forms share."""
         of_finest = np.array([0, *(1 + group for group in self.group_of)], dtype=np.uint8)
         return of_finest[finest]
 
     @property
     def cuts(self) -> tuple[float, ...]:
-        """Where the groups of numbers or dates begin, but the first."""
+        """Where the groups of numbers or dates begin, except the first."""
         steps = enumerate(pairwise(self.group_of))
         return tuple((self.finest.cuts or ())[i] for i, (one, next_one) in steps if one != next_one)
 
     def names(
         self, named: Collection[str] | None = None, unnamed: Collection[int] | None = None
     ) -> list[str]:
-        """What each group is called, all different.
+        """The name of each group; no two are the same.
 
-        `named` are the values to name, commonest first, and `unnamed` the groups that have others.
+        `named` are the values that may be named, commonest first; `unnamed` are the groups that
+        have other values as well.
         """
         if self.finest.cuts is not None:
             return self.finest.intervals(self.cuts)
         named = self.finest.values if named is None else named
-        found: list[str] = []
+        names: list[str] = []
         for group in range(self.groups):
             members = set(self._members(group))
             shown = [value for value in named if value in members]
             rest = self._has_others(group) if unnamed is None else group in unnamed
             name = self._between(shown) if self.finest.ranked else _together(shown, rest)
-            found.append(_unused(name or OTHERS, [*found, *([] if name else self.finest.values)]))
-        return found
+            # A group may be named after its own value, but "other" must not be anybody's value.
+            names.append(_unused(name or OTHERS, [*names, *([] if name else self.finest.values)]))
+        return names
 
     def _between(self, shown: Sequence[str]) -> str:
-        """The name of values that follow each other."""
+        """The name of neighbouring values of an order: from the first to the last."""
         ends = [value for value in self.finest.values if value in set(shown)]
         if not ends:
             return ""
@@ -290,14 +292,14 @@ class CoarserForm:
         return self.finest.others and self.group_of[0] == group
 
     def mapping(self) -> dict[str, str]:
-        """What each finest group becomes, by their names."""
+        """The name of each finest group and that of the group it is merged into."""
         names = self.names()
         return {own: names[group] for own, group in zip(self.finest.names(), self.group_of)}
 
     def description(
         self, named: Collection[str] | None = None, unnamed: Collection[int] | None = None
     ) -> dict[str, Any]:
-        """The form as a ladder of one level, as a schema has it: `cuts`, or `groups`."""
+        """The form as a ladder of one level, as schemas write it: `cuts` or `groups`."""
         if self.finest.cuts is not None:
             return _described_cuts(self.finest, self.cuts)
         names = self.names(named, unnamed)
@@ -306,22 +308,22 @@ class CoarserForm:
         return {"groups": groups, **others}
 
     def applied(self, column: pl.Series) -> pl.Series:
-        """The column in this form: the names of its groups, what is missing staying so."""
+        """The column in this form: the names of its groups; missing values stay missing."""
         names = self.names()
         places = pl.Series(column.name, self.codes(column).astype(np.int64)) - 1
         return pl.Series(names, dtype=pl.String).gather(places.set(places < 0, None))
 
     def _members(self, group: int) -> list[str]:
-        """The values of a nominal group that are listed, rare ones of an order last."""
+        """The listed values of a nominal group; rare ones of an order come last."""
         own = self.group_of[self.finest.others :]
         listed = [value for value, g in zip(self.finest.values, own) if g == group]
         return listed + [value for value, place in self.finest.rare if own[place] == group]
 
 
 class FinestCodes:
-    """The rows of a table by the finest groups of its columns, which all coarser forms are made of.
+    """Cached codes of a table's rows by finest groups, from which all coarser forms are derived.
 
-    Each column is grouped when it is first asked for, and once.
+    A column is coded when it is first asked for; the key is the column with its finest form.
     """
 
     def __init__(self, frame: pl.DataFrame) -> None:
@@ -329,7 +331,7 @@ class FinestCodes:
         self._known: dict[tuple[int, FinestForm], Codes] = {}
 
     def of(self, column: int, form: CoarserForm) -> Codes:
-        """The group of each row in a form of a column."""
+        """Group of each row in a form of a column."""
         asked = column, form.finest
         if asked not in self._known:
             self._known[asked] = form.finest.codes(self._frame[:, column])
@@ -339,10 +341,11 @@ class FinestCodes:
 def named_after(
     form: CoarserForm, cells: pl.Series, k: int, people: PeopleLike = None
 ) -> dict[str, Any] | None:
-    """A form as a ladder of one level, named after some rows alone: those that are released.
+    """A form as a ladder of one level, whose names come from the released rows (`cells`) alone.
 
-    Values that fewer than k of these people have are not in the name of a group; a cut is round
-    and between two of the values, and none is beyond them. `None` where all rows are one group.
+    A value that fewer than k of these people have does not appear in a group's name. Cuts are
+    round, lie between two of the values, and none lies beyond them. `None` where all rows are in
+    one group.
 
     >>> jobs = CoarserForm(FinestForm(values=("cook", "judge", "bard")), (0, 1, 1))
     >>> named_after(jobs, pl.Series(["cook", "judge", "cook", "judge"]), k=2)
@@ -370,10 +373,10 @@ def named_after(
 
 
 def agreement(form: CoarserForm, others: Sequence[CoarserForm], finest: Codes) -> float:
-    """The share of rows in the same group by other forms of the same finest groups, their mean.
+    """Mean share of rows on which a form agrees with others of the same finest groups.
 
-    Groups are matched one to one, such that most rows agree. `finest` is the finest group of each
-    row, from 1; rows of 0 are missing and do not count.
+    Groups are matched one to one such that the most rows agree. `finest` is the finest group of
+    each row, from 1; rows of 0 are missing and do not count.
 
     >>> jobs = FinestForm(values=("cook", "judge", "bard", "king"))
     >>> one, other = CoarserForm(jobs, (0, 0, 1, 1)), CoarserForm(jobs, (0, 1, 1, 1))
@@ -383,29 +386,29 @@ def agreement(form: CoarserForm, others: Sequence[CoarserForm], finest: Codes) -
     from scipy.optimize import linear_sum_assignment
 
     rows = np.bincount(finest, minlength=len(form.finest) + 1)[1:]
-    found = []
+    shares = []
     for other in others:
         both = np.zeros((form.groups, other.groups))
         np.add.at(both, (np.array(form.group_of), np.array(other.group_of)), rows)
-        found.append(both[linear_sum_assignment(both, maximize=True)].sum() / max(rows.sum(), 1))
-    return float(np.mean(found)) if found else 1.0
+        shares.append(both[linear_sum_assignment(both, maximize=True)].sum() / max(rows.sum(), 1))
+    return float(np.mean(shares)) if shares else 1.0
 
 
 def _released_cuts(form: CoarserForm, at: Floats, k: int, people: People) -> tuple[float, ...]:
-    """Round cuts between the groups of some numbers or days, none of them beyond these.
+    """Round cuts between the groups of the released numbers or days; none lies beyond these.
 
-    A whole number that k people have and that is alone below all cuts is named: "0" says more than
-    "4 or less".
+    Where the lowest group holds a single whole number that k people have, that number is named:
+    "0" says more than "4 or less".
     """
     finest, known = form.finest, np.unique(at)
     cuts = [cut for cut in form.cuts if len(known) and known[0] < cut <= known[-1]]
     near = [_cut_between(known, cut, finest.whole, finest.dated) for cut in cuts]
-    found = tuple(dict.fromkeys(near))
-    if not (found and finest.whole) or known[1] < found[0]:
-        return found
+    distinct = tuple(dict.fromkeys(near))
+    if not (distinct and finest.whole) or known[1] < distinct[0]:
+        return distinct
     lowest = at == known[0]
     first = float(known[0])
-    return (first, first + 1, *found[1:]) if people.among(lowest) >= k else found
+    return (first, first + 1, *distinct[1:]) if people.among(lowest) >= k else distinct
 
 
 def _described_cuts(finest: FinestForm, cuts: Sequence[float]) -> dict[str, Any]:
@@ -417,34 +420,36 @@ def _described_cuts(finest: FinestForm, cuts: Sequence[float]) -> dict[str, Any]
 
 
 def _cut_between(values: Floats, cut: float, whole: bool, dated: bool = False) -> float:
-    """A round number that parts the same values as a cut does: above those below it."""
+    """A round number that divides the values as a cut does: above those below, at most the next."""
     below, above = values[values < cut].max(), values[values >= cut].min()
     if dated:
         return _round_day(below + 1, above)
     if whole:
         low, high = float(below) + 1, float(above) + 1
-        found = fewest_digits(low, high, (below + 1 + above) / 2, fives=True)
-        return found if found == int(found) else fewest_digits(low, high, above)
+        rounded = fewest_digits(low, high, (below + 1 + above) / 2, fives=True)
+        # Where no number of few digits fits, the middle comes back itself, which may not be whole.
+        return rounded if rounded == int(rounded) else fewest_digits(low, high, above)
+    # Strictly between the two, so that the cut is neither of them.
     low = float(np.nextafter(below, np.inf))
     return fewest_digits(low, float(above), (below + above) / 2, fives=True)
 
 
 def _round_day(first: float, last: float) -> float:
-    """The roundest of some days: the first of a year, a quarter, a month, or the last of them."""
+    """The roundest day of a span: the first of a year, quarter or month, else its last day."""
     starts = _month_starts(first, last)
     return min(starts, key=_date_digits) if starts else last
 
 
 def _month_starts(first: float, last: float) -> list[float]:
-    """The first days of months within a span."""
+    """The first days of the months within a span."""
     day = _month_start(first)
-    found: list[float] = []
+    starts: list[float] = []
     if day < first:
         day = _next_month(day)
-    while day <= last and len(found) < 1200:
-        found.append(day)
+    while day <= last and len(starts) < 1200:  # a century: a wrong date must not take for ever
+        starts.append(day)
         day = _next_month(day)
-    return found
+    return starts
 
 
 def _next_month(day: float) -> float:
@@ -459,7 +464,9 @@ def _date_digits(day: float) -> int:
 
 
 def _digits(number: float) -> int:
-    """The significant digits of a number; a last digit of 5 is half of one.
+    """Twice the significant digits of a number, less one where the last digit is 5.
+
+    At least 1. A lower figure is a rounder number.
 
     >>> _digits(57), _digits(50), _digits(25), _digits(0.0)
     (4, 1, 3, 1)
@@ -469,7 +476,7 @@ def _digits(number: float) -> int:
 
 
 def _together(names: Sequence[str], rest: bool) -> str:
-    """One name of several values, the commonest first; `rest` are more that are not named."""
+    """One name for several values, commonest first; `rest`: there are others that go unnamed."""
     if not names:
         return ""
     if len(names) == 2 and not rest:
@@ -489,7 +496,7 @@ def _numbers(column: pl.Series) -> Floats:
 
 
 def _days(column: pl.Series) -> Floats:
-    """Dates as ordinal days, NaN where missing; of times the day."""
+    """Dates as ordinal days, NaN where missing; the time of day is dropped."""
     return as_floats(column.cast(pl.Date)) + _DAY_ONE
 
 
@@ -500,6 +507,7 @@ def _number_cuts(values: Floats, codes: Codes, k: int, people: People) -> tuple[
     order = np.argsort(values, kind="stable")
     ends = np.flatnonzero(np.diff(codes[order]))
     points = (values[order[ends]] + values[order[ends + 1]]) / 2
+    # Leaves hold about as many rows each; to a rounder number a cut may pass half a leaf's rows.
     slack = max(k - 1, int(SHARE * len(values) / (len(ends) + 1)))
     cuts = rounded_cuts(
         values, points, k=k, people=people[present], off_cells=True, slack=slack, fives=True
@@ -508,7 +516,7 @@ def _number_cuts(values: Floats, codes: Codes, k: int, people: People) -> tuple[
 
 
 def _date_cuts(days: Floats, k: int, people: People) -> tuple[float, ...]:
-    """First days of the months next to quantiles; where there are few months, any days."""
+    """Cut dates at the first of the month nearest to each quantile; over few months, at any day."""
     present = ~np.isnan(days)
     days = days[present]
     if len(days) == 0:
@@ -516,7 +524,7 @@ def _date_cuts(days: Floats, k: int, people: People) -> tuple[float, ...]:
     points = np.quantile(days, np.arange(1, MOST_GROUPS + 1) / (MOST_GROUPS + 1), method="lower")
     if np.ptp(days) >= MONTHS * 31:
         points = np.array([_month_start(day) for day in points])
-    # A group begins at its cut, so that what is at the cut counts above it.
+    # A group includes its cut, while `populous` counts values at a cut below it: half a day less.
     return tuple(cut + 0.5 for cut in populous(days, points - 0.5, k, people[present]))
 
 
@@ -528,7 +536,7 @@ def _month_start(day: float) -> float:
 
 
 def _crowds(codes: NDArray[Any], categories: int, people: People) -> NDArray[np.int64]:
-    """How many people have each category."""
+    """Number of people with each category; code -1 is missing and not counted."""
     if not people.each_row:
         codes = np.unique(np.column_stack([codes, people.codes]), axis=0)[:, 0]
     return np.bincount(codes + 1, minlength=categories + 1)[1:]

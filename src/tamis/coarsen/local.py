@@ -1,9 +1,9 @@
-"""Local recoding: each class of rows gets its own intervals and groups of values.
+"""Local recoding: each equivalence class gets its own intervals and groups of values.
 
-The rows are cut in two, across one column, as long as both parts keep what is required (after
-Mondrian, LeFevre et al. 2006). What is left are the classes; nothing is suppressed. A number or a
-date is then told as the interval of its class, any other value as the group of values that occur in
-its class.
+Rows are split in two across one column, recursively, as long as both parts meet the requirements
+(after Mondrian, LeFevre et al. 2006). The parts that cannot be split are the classes; nothing is
+suppressed. A number or a date is released as the interval of its class, any other value as the set
+of values that occur in its class.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from tamis.table import Table, bare, kind_of
 SplitBy = Literal["range", "target"]
 MISSING = " or missing"
 LOCAL_METRICS = ("loss", "discernability", "aecs")
-"""What needs no levels."""
+"""The metrics that are defined without levels."""
 
 
 class PartBounds(NamedTuple):
-    """Requirements as the plain numbers by which kernels judge a part, see `kernel_bounds` of each.
+    """Requirements as plain numbers for kernels, from the `kernel_bounds` of each.
 
-    `l` is 0, all others are infinite where nobody bounds. With `entropy`, l is by the entropy of
-    the values; with a finite `c` it is recursive. `alpha`, `beta` and `delta` are as in
-    `tamis.risk.diversity.likeness`.
+    Where nothing is asked, `l` is 0 and the others are infinite. With `entropy`, l-diversity is by
+    the entropy of the values; with a finite `c` it is recursive. `alpha`, `beta` and `delta` are
+    as in `tamis.risk.diversity.likeness`.
     """
 
     k: int = 1
@@ -56,18 +56,18 @@ class PartBounds(NamedTuple):
 
     @classmethod
     def of(cls, asked: Requirements, missing: bool) -> Self:
-        """Those that kernels know of what is asked; the largest k counts."""
-        known = [bounds for each in asked if (bounds := each.kernel_bounds()) is not None]
+        """Bounds of the requirements that kernels can judge; of several k the largest."""
+        known = [bounds for r in asked if (bounds := r.kernel_bounds()) is not None]
         merged = {name: bound for bounds in known for name, bound in bounds.items()}
         return cls(**{**merged, "k": asked.k, "missing": missing})
 
 
 class Labelled(NamedTuple):
-    """What the rows are about; an array without entries where it does not matter.
+    """People, sensitive values and target of the rows; empty arrays where they play no part.
 
-    `people` and `values` are numbers from 0 without gaps, `pairs` those of a person and a value
-    together; `usual` has the share of each value in the whole table, `target` what is to be
-    predicted.
+    `people` and `values` are codes from 0 without gaps, and `pairs` codes of person and value
+    together. `usual` has the share of each value in the whole table; `target` is what is to be
+    predicted. Empty arrays, not `None`, keep the types that Numba compiles for the same.
     """
 
     people: Any
@@ -78,12 +78,12 @@ class Labelled(NamedTuple):
 
 
 class Register(NamedTuple):
-    """Everybody, and what share of those whom a class may stand for may be in it.
+    """A register of people, and the bounds (`low`, `high`) of delta-presence.
 
-    A line a column: `mine` has the place of each row's value, `theirs` that of each row of the
-    register, in one order; -1 is missing, -2 a value without an order that no row of the table has.
-    Of columns without an order `every` has the number of values, of others 0. `people` are the
-    people of the register, as in `Labelled`.
+    Arrays have a line for each column: `mine` has the rank of each row's value, `theirs` that of
+    each row of the register, in one common order; -1 is missing, and -2 a nominal value that no row
+    of the table has. `every` is the number of values of a nominal column, 0 for others. `people`
+    are the people of the register, as in `Labelled`.
     """
 
     mine: Integers
@@ -101,7 +101,7 @@ class Register(NamedTuple):
         quasi: Sequence[str],
         asked: DeltaPresence,
     ) -> Self:
-        """Where the values of a table and of a register are."""
+        """Rank the values of table and register together."""
         both, people, rows = stacked(table, population, quasi)
         lines, every = zip(*(_line(both.get_column(c), rows) for c in quasi))
         places = np.array(lines, dtype=np.int64)
@@ -111,12 +111,15 @@ class Register(NamedTuple):
 
     @classmethod
     def nobody(cls, rows: int) -> Self:
-        """No register at all."""
+        """An empty register, for kernels: one without people bounds nothing."""
         none = np.zeros(0, np.int64)
         return cls(np.zeros((0, rows), np.int64), np.zeros((0, 0), np.int64), none, none, 0.0, 1.0)
 
     def presence(self, shares: Integers, told: int) -> Presence:
-        """From the share of each class, and the rows of the register that none may be about."""
+        """Delta-presence from the share of each class and the rows that no class covers (`told`).
+
+        Someone whom no class covers is certainly not in the table: a share of 0.
+        """
         if not len(shares):
             raise CannotMeet(
                 "even the whole table as one class does not keep the chance that somebody of the "
@@ -127,7 +130,10 @@ class Register(NamedTuple):
 
 
 def _line(column: pl.Series, rows: int) -> tuple[Integers, int]:
-    """The places of a column whose first rows are the table's, and how many values these have."""
+    """Ranks of a column whose first rows are the table's; for a nominal one, how many these have.
+
+    The second figure is the number of values of the table's rows; 0 for numbers and dates.
+    """
     cells = bare(column)
     if kind_of(cells.dtype) != "nominal":
         return cells.rank("dense").cast(pl.Int64).fill_null(-1).to_numpy(), 0
@@ -140,7 +146,7 @@ def _line(column: pl.Series, rows: int) -> tuple[Integers, int]:
 
 @dataclass(frozen=True, eq=False)
 class LocalClasses:
-    """The class of each row, the number of classes, and who of a register they may be about."""
+    """The class of each row, the number of classes, and with a register delta-presence."""
 
     class_of: Integers
     classes: int
@@ -158,14 +164,14 @@ def local_classes(
     target: Integers | None = None,
     register: Register | None = None,
 ) -> LocalClasses:
-    """Cut the rows into classes.
+    """Split the rows into classes.
 
     Parameters
     ----------
     leaves : arrays of int, one a column
-        The leaf of each row, in the order in which ranges are taken.
+        The leaf of each row; intervals are ranges of leaves.
     widths : ints, one a column
-        The number of leaves, whether rows have them or not.
+        The number of leaves, including those that no row has.
     asked : Requirements
     people : People or array, optional
         The person of each row; by default each row is a person.
@@ -174,11 +180,10 @@ def local_classes(
     missing : bool
         Whether the last sensitive value means missing.
     target : array of int, optional
-        What is to be predicted: each cut is then the one that tells most about it, instead of one
+        What is to be predicted: each cut is then the one that gains most about it, instead of one
         in the middle of the column with the widest range.
     register : Register, optional
-        Where the values of the table and of a register are, and how likely people of the latter
-        may be in the table.
+        The register of delta-presence, ranked together with the table.
 
     Examples
     --------
@@ -208,7 +213,7 @@ def local_classes(
         presence = None if register is None else register.presence(shares, told)
         return LocalClasses(class_of, int(classes), presence)
 
-    rest = Requirements(tuple(each for each in asked if each.kernel_bounds() is None))
+    rest = Requirements(tuple(r for r in asked if r.kernel_bounds() is None))
     if not rest:
         return divided(bounds.k)
     return _large_enough(divided, bounds.k, rest, who, values)
@@ -221,42 +226,42 @@ def _large_enough(
     people: People,
     values: Integers | None,
 ) -> LocalClasses:
-    """Classes of so many people, k or more, that what kernels do not judge is kept, too.
+    """Raise k until the requirements that kernels cannot judge are met, too.
 
-    Such as a mean: it is not a property of one class, so no single cut can be judged by it. Larger
-    classes everywhere keep more of what is lost by splitting. The smallest size that keeps all is
-    searched for by halving, after a size that does was found by doubling.
+    A mean, for instance, is not a property of one class, so no single cut can be judged by it, but
+    larger classes improve it. Doubling k finds a size that is enough; bisection then looks for the
+    smallest. Not every larger size need be enough, so the size found may not be the smallest.
     """
     secret = None if values is None else pl.Series(values)
 
-    def counts(found: LocalClasses) -> ClassCounts:
-        classes = Coded(found.class_of, found.classes)
+    def counts(recoding: LocalClasses) -> ClassCounts:
+        classes = Coded(recoding.class_of, recoding.classes)
         return count_groups(Grouping.of_classes(classes, people), secret)
 
-    found = divided(k)
-    if asked.met(counts(found)):
-        return found
-    low, high = k, max([k, *(each.enough_people for each in asked)])
-    found = divided(high)
-    while not asked.met(counts(found)):
-        if found.classes == 1:
+    best = divided(k)
+    if asked.met(counts(best)):
+        return best
+    low, high = k, max([k, *(requirement.enough_people for requirement in asked)])
+    best = divided(high)
+    while not asked.met(counts(best)):
+        if best.classes == 1:
             raise CannotMeet(
-                f"even as one class the whole table falls short: {asked.short_of(counts(found))}"
+                f"even as one class the whole table falls short: {asked.short_of(counts(best))}"
             )
         low, high = high, min(2 * high, people.count)
-        found = divided(high)
-    while high - low > 1:
+        best = divided(high)
+    while high - low > 1:  # `high` is enough, `low` is not
         middle = (low + high) // 2
-        other = divided(middle)
-        if asked.met(counts(other)):
-            high, found = middle, other
+        trial = divided(middle)
+        if asked.met(counts(trial)):
+            high, best = middle, trial
         else:
             low = middle
-    return found
+    return best
 
 
 def _if_several(people: People) -> Integers:
-    """The person of each row; no entries if each row is a person."""
+    """The person of each row; empty if each row is a person."""
     return np.zeros(0, np.int64) if people.each_row else people.codes
 
 
@@ -264,17 +269,17 @@ def _about(people: People, values: Integers | None, target: Integers | None) -> 
     none, pairs, usual = np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)
     if values is not None:
         counted = values
-        if not people.each_row:
+        if not people.each_row:  # a person's repeated rows with one value count once
             joint = people.codes * (values.max() + 1) + values
             known, pairs = np.unique(joint, return_inverse=True)
             counted = known % (values.max() + 1)
         usual = np.bincount(counted) / len(counted)
-    what, told = (none if each is None else each.astype(np.int64) for each in (values, target))
-    return Labelled(_if_several(people), what, pairs.astype(np.int64), usual, told)
+    secret, aim = (none if codes is None else codes.astype(np.int64) for codes in (values, target))
+    return Labelled(_if_several(people), secret, pairs.astype(np.int64), usual, aim)
 
 
 def local_shares(column: pl.Series, codes: Integers, width: int, found: LocalClasses) -> Floats:
-    """For each class, the share of the column's leaves that a cell might be."""
+    """For each class, the fraction of the column's leaves that its label covers."""
     if kind_of(column.dtype) == "nominal":
         pairs = np.unique(found.class_of * width + codes)
         return np.bincount(pairs // width, minlength=found.classes) / width
@@ -287,7 +292,7 @@ def local_shares(column: pl.Series, codes: Integers, width: int, found: LocalCla
 
 
 def local_loss(shares: Sequence[Floats], widths: Sequence[int], found: LocalClasses) -> float:
-    """The loss of `tamis.coarsen.metrics`, with each cell's own share.
+    """Loss as in `tamis.coarsen.metrics`, from the fraction that each class's label covers.
 
     >>> whole = LocalClasses(np.zeros(4, int), 1)
     >>> local_loss([np.ones(1)], [4], whole)
@@ -295,7 +300,7 @@ def local_loss(shares: Sequence[Floats], widths: Sequence[int], found: LocalClas
     """
     rows = len(found.class_of)
     sizes = np.bincount(found.class_of, minlength=found.classes)
-    means = [float(sizes @ each) / rows for each in shares]
+    means = [float(sizes @ by_class) / rows for by_class in shares]
     columns = [
         max(0.0, (mean - 1 / width) / (1 - 1 / width)) if width > 1 else 0.0
         for mean, width in zip(means, widths)
@@ -304,10 +309,10 @@ def local_loss(shares: Sequence[Floats], widths: Sequence[int], found: LocalClas
 
 
 def local_form(column: pl.Series, found: LocalClasses) -> pl.Series:
-    """The column as each class tells it: intervals, or groups of values.
+    """The column as released: the interval of each class, or its set of values.
 
-    All cells are texts. A group of all values is told as ``*``; missing cells are told together
-    with the others of their class.
+    All cells are texts. A set of all values is released as ``*``. Missing cells share the label of
+    their class, which then says "or missing".
 
     Examples
     --------
@@ -322,8 +327,8 @@ def local_form(column: pl.Series, found: LocalClasses) -> pl.Series:
         labels = _groups(cells.with_columns(pl.col("cell").cast(pl.String)))
     else:
         labels = _intervals(cells)
-    told = cells.join(labels, on="class", how="left", maintain_order="left")
-    return told.get_column("label").alias(column.name)
+    labelled = cells.join(labels, on="class", how="left", maintain_order="left")
+    return labelled.get_column("label").alias(column.name)
 
 
 def _intervals(cells: pl.DataFrame) -> pl.DataFrame:
@@ -361,13 +366,14 @@ def _groups(cells: pl.DataFrame) -> pl.DataFrame:
 
 
 def _labelled(classes: pl.DataFrame, label: pl.Expr) -> pl.DataFrame:
-    """The label of each class; one of nothing but missing cells is missing."""
+    """The label of each class; a class of nothing but missing cells stays missing."""
+    # Null plus a text is null, so `label` decides what stays missing.
     missing = pl.when(pl.col("missing")).then(pl.lit(MISSING)).otherwise(pl.lit(""))
     return classes.select("class", (label + missing).alias("label"))
 
 
 def check_local_metric(metric: str) -> None:
-    """Refuse a metric that needs levels."""
+    """Raise for a metric that needs levels."""
     if metric not in LOCAL_METRICS:
         raise InputError(
             f"local recoding has no levels, so there is no {metric}; choose from "
@@ -376,7 +382,7 @@ def check_local_metric(metric: str) -> None:
 
 
 def local_score(metric: str, loss: float, found: LocalClasses) -> float:
-    """The score by a metric that needs no levels."""
+    """Score by a metric that needs no levels."""
     sizes = np.bincount(found.class_of, minlength=found.classes)
     if metric == "discernability":
         return float(sizes @ sizes)

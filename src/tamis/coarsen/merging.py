@@ -1,18 +1,18 @@
-"""Which groups of a column to merge: where that costs least of what is wanted and tells least.
+"""Which groups of a column to merge: those that lose least about the target and reveal least.
 
-What a model gets wrong in the rows of a group, squared and by its curvature, is what one Newton
-step for that group would gain (Rao's score test, as in `learn.score_test`). Two groups in one can
-take one step only; the difference is what merging them costs about a label.
+The summed residuals of a group, squared and divided by its curvature, are what one Newton step for
+that group would gain (Rao's score test, as in `learn.score_test`). Two merged groups can take only
+one step together; the difference is what merging them costs about a label.
 
-Chance makes some difference between any two groups. What does not exceed it counts as none, or the
-groups would be those of the rows that were drawn: of merges that cost nothing the smallest groups
-come first, and cuts that are round stay longest, so that other rows give the same groups.
+Any two groups differ somewhat by chance. A difference within chance counts as none, or the groups
+would depend on which rows were drawn. Of merges that cost nothing, those of the smallest groups
+come first, and round cuts stay longest, so that other rows give the same groups.
 
-Where nominal values have an order, only neighbours among them are merged. It is declared (an Enum,
-such as a schema's ``education = ["primary", "secondary"]`` makes of a column), or seen: every value
+Where nominal values have an order, only neighbours are merged. The order is declared (an Enum, such
+as a schema's ``education = ["primary", "secondary"]`` makes of a column) or recognised: every value
 begins with a number (``18-24``, ``5th-6th``, ``10 to 49 people``, ``2. often``), or is a word of
-one of the scales below. A word that all values share is not looked at (``Stage II``, ``low
-income``), but a name before a number is no order (``Region 3``).
+one of the scales below. A word that all values share is ignored (``Stage II``, ``low income``), but
+numbers after a name give no order (``Region 3``).
 """
 
 from __future__ import annotations
@@ -32,21 +32,22 @@ from tamis.learn.coded_table import Codes
 from tamis.learn.score_test import bits_of, residuals
 
 LEAST_BEND = 0.25
-"""A bend of less than one row's at most is too little to divide by."""
+"""Floor of the curvature that slopes are divided by: p (1 - p) of one row at p = 1/2."""
 ERRORS = 2.0
-"""Standard errors by which a difference between groups must exceed what chance gives."""
+"""Standard errors above the mean that a difference may reach and still count as chance."""
 
 
 @dataclass(frozen=True, eq=False)
 class Residuals:
-    """What some model got wrong about a label, and what a bit about that label is worth.
+    """Residuals of a model's predictions of a label, and what a bit about that label is worth.
 
     Parameters
     ----------
     residual, curvature : arrays of float, rows by classes
-        1 or 0 less the probability; the probability times its rest.
+        The label (1 or 0) minus its probability p; and p (1 - p).
     worth : float
-        Of one bit a row: above 0 for what should be kept, below 0 for what should not be told.
+        Worth of one bit per row: above 0 for what should be kept, below 0 for what should not be
+        told.
 
     Examples
     --------
@@ -62,16 +63,16 @@ class Residuals:
     def of(
         cls, probabilities: Floats, label: NDArray[np.integer[Any]], *, worth: float
     ) -> Residuals:
-        """Of what a model said about rows that it did not learn from, and of what is true."""
+        """From out-of-sample probabilities and the true labels."""
         return cls(*residuals(probabilities, label), worth)
 
     def sums(self, codes: Codes, leaves: int) -> tuple[Floats, Floats]:
-        """The residuals and curvatures of each leaf, leaves by classes; code 0 is left out."""
+        """Summed residuals and curvatures of each leaf, leaves by classes, without code 0."""
         return _sums(codes, leaves, self.residual), _sums(codes, leaves, self.curvature)
 
     @property
     def scale(self) -> float:
-        """What a unit of slope squared by bend is worth."""
+        """What a unit of slope**2 / bend is worth, in the units of `worth`."""
         rows, classes = self.residual.shape
         return float(bits_of(self.worth, max(rows, 1), classes))
 
@@ -87,34 +88,34 @@ def merged_groups(
     apart: bool = False,
     rows: ArrayLike | None = None,
 ) -> dict[int, tuple[int, ...]]:
-    """Merge the leaves of a column step by step, and give the groups at some numbers of them.
+    """Merge the leaves of a column greedily; return the groups at the sizes asked for.
 
     Parameters
     ----------
     codes : array of uint8
         The leaf of each row of the evidence, from 1; 0 is a missing value.
     leaves : int
-        How many there are.
+        The number of leaves.
     evidence : sequence of Residuals
-        About each label that counts, on the same rows.
+        One for each label that counts, on the same rows.
     sizes : sequence of int
-        The numbers of groups wanted; those that are not below the number of leaves are left out.
+        The numbers of groups wanted; those not below the number of leaves are ignored.
     ordered : bool
-        Whether only neighbours are merged.
+        Whether only neighbours may be merged.
     roundness : sequence of int
-        Of ordered leaves, the digits of the cut below each but the first: the fewer, the longer
-        it stays.
+        For ordered leaves, the digits of the cut below each but the first; cuts with fewer digits
+        stay longer.
     apart : bool
-        Whether the first leaf is merged with no other: what has no place in an order.
+        Whether the first leaf is never merged, as it has no place in the order.
     rows : array of int, optional
-        How many rows each leaf has, the fewest of which are merged first where nothing is lost. Of
-        all rows they are the same whichever rows the evidence is of, and so are the groups. By
-        default those of the evidence.
+        The number of rows with each leaf; where nothing is lost, the smallest groups are merged
+        first. Counts of the whole table make these ties independent of the rows that the evidence
+        was drawn from. By default, counts of the evidence.
 
     Returns
     -------
     dict of int to tuple of int
-        By number of groups the group of each leaf, numbered in the order of their first leaves.
+        For each number of groups, the group of each leaf, numbered in the order of first leaves.
 
     Examples
     --------
@@ -135,7 +136,7 @@ def merged_groups(
 
 
 class _Merging:
-    """The groups so far, their sums, and what each pair of them would cost."""
+    """State of the merges: the groups so far, their sums, and the cost of merging each pair."""
 
     def __init__(
         self,
@@ -149,11 +150,11 @@ class _Merging:
         leaves = len(rows)
         self.group_of = np.arange(leaves)
         self.groups = leaves
-        self.scales = [each.scale for each in evidence]
-        self.chance = [by_chance(each.residual.shape[1]) for each in evidence]
-        self.sums = [each.sums(codes, leaves) for each in evidence]
+        self.scales = [label.scale for label in evidence]
+        self.chance = [by_chance(label.residual.shape[1]) for label in evidence]
+        self.sums = [label.sums(codes, leaves) for label in evidence]
         self.rows = rows.astype(np.float64)
-        # Rows count as more across a round cut, by up to twice, so that it is merged later.
+        # Across a round cut rows count for more, up to twice as much, so that it is merged later.
         self.weight = 1 + 1 / np.array([1, *roundness]) if roundness else np.ones(leaves)
         self.ordered, self.apart = ordered, apart
         self.cost = np.full((leaves, leaves), np.inf)
@@ -161,7 +162,10 @@ class _Merging:
             self._renew(group)
 
     def merge(self) -> None:
-        """Merge the two groups that cost least; the one of the larger number is gone."""
+        """Merge the cheapest pair into the group with the smaller number.
+
+        Among equal costs the pair with the fewest weighted rows wins, then the first.
+        """
         ones, others = np.nonzero(np.triu(self.cost <= self.cost.min(), 1))
         sizes = (self.rows[ones] + self.rows[others]) * self.weight[others]
         place = int(sizes.argmin())
@@ -176,19 +180,20 @@ class _Merging:
         self._renew(one)
 
     def _renew(self, group: int) -> None:
-        """Count again what merging this group with any other costs."""
+        """Recompute the cost of merging this group with any other."""
         partners = self._partners(group)
         cost = np.zeros(len(partners))
         for scale, chance, (slope, bend) in zip(self.scales, self.chance, self.sums):
             theirs, bends = slope[partners], bend[partners]
             apart = _gain(theirs, bends) + _gain(slope[group], bend[group])
             lost = apart - _gain(theirs + slope[group], bends + bend[group])
+            # Only what exceeds chance counts; a negative scale makes merging a gain.
             cost += scale * np.maximum(lost - chance, 0.0)
         self.cost[group, :] = self.cost[:, group] = np.inf
         self.cost[group, partners] = self.cost[partners, group] = cost
 
     def _partners(self, group: int) -> NDArray[np.intp]:
-        """The groups that this one may be merged with; a group has the number of its first leaf."""
+        """The groups that this one may be merged with; a group is named by its first leaf."""
         heads = np.unique(self.group_of)[int(self.apart) :]
         if self.apart and group == 0:
             return heads[:0]
@@ -198,14 +203,15 @@ class _Merging:
         return np.asarray(heads[[p for p in (place - 1, place + 1) if 0 <= p < len(heads)]])
 
     def numbered(self) -> tuple[int, ...]:
-        """The group of each leaf, without gaps."""
+        """The group of each leaf, numbered without gaps."""
         return tuple(np.unique(self.group_of, return_inverse=True)[1].tolist())
 
 
 def by_chance(classes: int) -> float:
-    """What two groups that are alike seldom lose by being one: an upper bound of chance.
+    """Upper limit of what merging two groups of the same distribution loses by chance.
 
-    The loss over c classes is c / (c - 1) times a chi-squared variable of c - 1 degrees.
+    Over c classes the loss is c / (c - 1) times a chi-squared variable with c - 1 degrees of
+    freedom; the limit is its mean plus `ERRORS` standard deviations.
 
     >>> round(by_chance(2), 2)
     7.66
@@ -219,8 +225,8 @@ def _gain(slope: Floats, bend: Floats) -> Floats:
 
 
 def _sums(codes: Codes, leaves: int, values: Floats) -> Floats:
-    each = [np.bincount(codes, weights=column, minlength=leaves + 1) for column in values.T]
-    return np.asarray(np.stack(each, axis=1)[1:], dtype=np.float64)
+    sums = [np.bincount(codes, weights=column, minlength=leaves + 1) for column in values.T]
+    return np.asarray(np.stack(sums, axis=1)[1:], dtype=np.float64)
 
 
 _NO_PLACE = {
@@ -229,7 +235,7 @@ _NO_PLACE = {
     *("prefer not to say", "prefer not to answer", "no answer", "do not know", "dk", "nan", "null"),
 }
 _NOTHING = {"none", "nobody", "nothing", "never", "zero"}
-"""What comes before every number."""
+"""Words that come before every number."""
 _COUNTED = {
     *("age", "aged", "ages", "band", "class", "decile", "degree", "grade", "level", "phase"),
     *(
@@ -246,9 +252,9 @@ _COUNTED = {
         "year",
     ),
 }
-"""Words after which a number is a place in an order, not a name."""
+"""Words after which a number is a rank, not a name."""
 FEWEST = 3
-"""Two values have no order that could be broken."""
+"""Fewest values with an order; two are always neighbours."""
 
 _SCALES = (
     "none|very low|low|lower|medium low|medium|middle|moderate|average|medium high|high|higher|"
@@ -301,7 +307,7 @@ _SCALES = (
     "a1|a2|b1|b2|c1|c2",
     "private|corporal|sergeant|lieutenant|captain|major|colonel|general",
 )
-# A grade is the first of a value such as "7th-8th".
+# Ranks of schooling, each with its spellings. "7th-8th" counts as its first grade, see `_word`.
 _SCHOOL = (
     "none|no schooling|no education|no formal education|illiterate|children|less than 1st grade",
     "preschool|kindergarten|pre school|early childhood|early childhood education|"
@@ -340,7 +346,7 @@ _NUMBER = re.compile(r"[\[(]?[$€£]?\s*(-?\d[\d,' ]*(?:\.\d+)?)")
 
 
 def order_of(column: pl.Series, values: Sequence[str]) -> list[str] | None:
-    """The values in their order; `None` where they have none that is known.
+    """Sort the values by their order; `None` where no order is recognised.
 
     >>> order_of(pl.Series(dtype=pl.String), ["10+", "under 5", "5-9"])
     ['under 5', '5-9', '10+']
@@ -366,23 +372,23 @@ def order_of(column: pl.Series, values: Sequence[str]) -> list[str] | None:
 
 
 def _places(values: Sequence[str]) -> list[float] | None:
-    """The place of each value, as it stands or without the word that all share."""
-    found = _numbers(values) or _of_scale(values)
-    if found is not None:
-        return found
+    """Rank of each value, as it stands or without a first or last word that all share."""
+    places = _numbers(values) or _of_scale(values)
+    if places is not None:
+        return places
     words = [value.lower().split() for value in values]
     for shared, rest in ((0, slice(1, None)), (-1, slice(-1))):
-        if len({each[shared] for each in words if each}) == 1 and min(map(len, words)) > 1:
-            bare = [" ".join(each[rest]) for each in words]
+        if len({parts[shared] for parts in words if parts}) == 1 and min(map(len, words)) > 1:
+            bare = [" ".join(parts[rest]) for parts in words]
             counted = words[0][shared] in _COUNTED
             return (_numbers(bare, alone=True) if counted else None) or _of_scale(bare)
     return None
 
 
 def _numbers(values: Sequence[str], *, alone: bool = False) -> list[float] | None:
-    """By the number that each begins with; codes, digits alone, have no order unless `alone`."""
-    found = [_leading(value.strip()) for value in values]
-    places = [place for place in found if place is not None]
+    """Ranks by leading numbers; values of digits alone are codes, without order unless `alone`."""
+    numbers = [_leading(value.strip()) for value in values]
+    places = [place for place in numbers if place is not None]
     if len(places) < len(values) or len(set(places)) < len(places):
         return None
     named = [value.strip() for value in values if value.strip().lower() not in _NOTHING]
@@ -391,14 +397,18 @@ def _numbers(values: Sequence[str], *, alone: bool = False) -> list[float] | Non
 
 
 def _leading(text: str) -> float | None:
-    """The number that a text begins with, just below or above it where a word says so."""
+    """The number that a text begins with, a half less or more after "under", "over" and the like.
+
+    The half puts "under 5" before "5-9" and ">= 5" after "5".
+    """
     if text.lower() in _NOTHING:
         return -float("inf")
     for words, step in ((_BELOW, -0.5), (_ABOVE, 0.5)):
         if (word := words.match(text)) and (number := _NUMBER.match(text, word.end())):
             return _float(number[1]) + step
     number = _NUMBER.match(text)
-    # "3b" and "4 Main Street" are names; a band goes on with a sign, a word of a band, or ends.
+    # "3b" and "4 Main Street" are names. After the number of a band comes a sign, a word such as
+    # "to" or "years", or nothing.
     ends = (
         number
         and re.match(
@@ -424,7 +434,7 @@ def _of_scale(values: Sequence[str]) -> list[float] | None:
 
 
 def _word(value: str) -> str:
-    """A value as the scales have it: grades by their first number, small letters, no signs."""
+    """Normalise a value to the spelling of the scales: lower case, no signs, first grade."""
     text = re.sub(r"[.,_-]+", " ", value.strip().lower())
     text = re.sub(r"\s+", " ", text).strip()
     text = text.replace("'s", "s")

@@ -1,12 +1,12 @@
-"""What a node costs: loss, entropy, precision, height, discernability, average class size.
+"""Cost metrics of nodes: loss, entropy, precision, height, discernability, average class size.
 
-Lower is better. A metric also knows what it cannot fall below at nodes that nobody has looked at:
-rows that are suppressed for want of people or of values stay suppressed at every finer node, and
-classes only merge on the way to a coarser one. These bounds let a search skip most of a lattice.
+Lower is better. A metric also gives lower bounds for nodes that have not been evaluated: rows that
+are suppressed because their class is infeasible stay suppressed at every finer node, and classes
+only merge on the way to a coarser one. These bounds let a search skip most of a lattice.
 
-Metrics add up a part for each column where they can, so bounds for a whole sub-lattice are outer
-sums of a few short arrays. Totals and bounds are such sums; `Metric.score` turns a sum into the
-figure that people read.
+Where possible a metric is a sum over columns, so that the bounds of a whole sub-lattice are the
+outer sum of a few short arrays. Totals and bounds are on the scale of these sums; `Metric.score`
+turns one into the figure that people read.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from tamis.require.base import Requirements
 EVEN = 0.5
 """The factor at which a suppressed cell and a fully generalised one cost the same."""
 Grid = NDArray[np.float64]
-"""A figure for each node of a lattice, or of the part of it below a node."""
+"""A figure for each node of a lattice, or of the sub-lattice at and below a node."""
 
 
 class Metric(ABC):
-    """A score of nodes, and bounds on it.
+    """A cost of nodes, and lower bounds on it.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class Metric(ABC):
     """
 
     two_sided = False
-    """Whether there are bounds for coarser nodes, too."""
+    """Whether a node also bounds the coarser ones."""
 
     def __init__(
         self, rows: CodedRows, asked: Requirements, factor: float = EVEN, most: int = 0
@@ -55,15 +55,16 @@ class Metric(ABC):
         if not 0 <= factor <= 1:
             raise InputError(f"the factor of a metric must be from 0 to 1, got {factor}")
         self.rows = rows
-        # Rows of a class that is kept; no more than there are, where nothing can be kept.
+        # Fewest rows of a released class; capped at all rows, which matters where none can be met.
         self.least = min(asked.fewest_people, rows.rows)
         self.most = most
+        # Of the two weights one is always 1, so that at EVEN both are.
         self.suppressing = 2 * factor if factor < EVEN else 1.0
         self.generalising = 1.0 if factor <= EVEN else 2 - 2 * factor
 
     @abstractmethod
     def anywhere(self) -> Grid:
-        """For each node of the lattice, a cost that it cannot fall below."""
+        """A lower bound for each node of the lattice, before any has been evaluated."""
 
     @abstractmethod
     def total(self, node: LatticeNode) -> float:
@@ -71,41 +72,41 @@ class Metric(ABC):
 
     @abstractmethod
     def finer(self, node: LatticeNode) -> Grid | float:
-        """A bound for each node at or below one, or for all of them together."""
+        """A lower bound for each node at or below one, or a single one for all of them."""
 
     def coarser(self, node: LatticeNode) -> float:
-        """A bound for all nodes at or above one."""
+        """A lower bound for all nodes at or above one."""
         return -math.inf
 
     @abstractmethod
     def within(self, node: LatticeNode, low: Levels) -> float:
-        """A bound for all nodes between `low` and a node."""
+        """A lower bound for all nodes between `low` and a node."""
 
     @abstractmethod
     def spread(self, node: LatticeNode, low: Levels) -> Floats:
-        """How much of that bound's slack is due to each column; 0 where there is one level."""
+        """How much of the slack of `within` is due to each column; 0 for a single level."""
 
     def score(self, total: float) -> float:
-        """The figure that people read, from a total."""
+        """The figure that people read, from a total; increasing, so that bounds carry over."""
         return total
 
 
 class ColumnMetric(Metric):
-    """A sum over columns of what their levels cost, given the rows that are suppressed.
+    """A sum over columns of the cost of their level, given which rows are suppressed.
 
-    The costs of all levels of all columns stand in one array, column after column.
+    One array holds the costs of all levels of all columns, column after column.
     """
 
     @abstractmethod
     def costs(self, node: LatticeNode | None) -> Floats:
-        """What each level of each column costs if the rows that a node suppresses are."""
+        """Cost of each level of each column with a node's suppressed rows; `None`: with none."""
 
     @abstractmethod
     def least_costs(self, node: LatticeNode) -> Floats:
-        """What it costs at least if the rows that are lost there are suppressed, or more."""
+        """Lower bound on each cost where at least the rows that a node loses are suppressed."""
 
     def by_column(self, costs: Floats) -> list[Floats]:
-        """The costs of each column's levels."""
+        """Split the array of costs into columns."""
         return [costs[start:end] for start, end in pairwise(self._first_level.tolist())]
 
     @cached_property
@@ -125,16 +126,17 @@ class ColumnMetric(Metric):
         return float(sum(each.min() for each in self._between(node, low)))
 
     def spread(self, node: LatticeNode, low: Levels) -> Floats:
-        slack = [np.ptp(each) + 1e-9 * (len(each) - 1) for each in self._between(node, low)]
+        # The tiny second term splits a column of equal costs too, and prefers the longer one.
+        slack = [np.ptp(costs) + 1e-9 * (len(costs) - 1) for costs in self._between(node, low)]
         return np.array(slack)
 
     def _between(self, node: LatticeNode, low: Levels) -> list[Floats]:
         columns = zip(self.by_column(self.least_costs(node)), low, node.levels)
-        return [each[fine : coarse + 1] for each, fine, coarse in columns]
+        return [costs[fine : coarse + 1] for costs, fine, coarse in columns]
 
 
 def outer_sum(parts: Sequence[Floats]) -> Grid:
-    """The sum of one entry of each part, for all combinations.
+    """Sums of one entry from each part, for all combinations.
 
     >>> outer_sum([np.array([0.0, 1.0]), np.array([0.0, 0.5])]).tolist()
     [[0.0, 0.5], [1.0, 1.5]]
@@ -143,7 +145,7 @@ def outer_sum(parts: Sequence[Floats]) -> Grid:
 
 
 def cut_to_ten_decimals(values: Any) -> Any:
-    """Figures cut, not rounded, to ten decimals, as the definitions of loss and entropy ask."""
+    """Truncate, not round, figures to ten decimals, as the definitions of loss and entropy ask."""
     return np.floor(values * 1e10) / 1e10
 
 
@@ -152,13 +154,14 @@ class _LeafMetric(ColumnMetric):
 
     def __init__(self, *given: Any) -> None:
         super().__init__(*given)
+        # The costs of the last node: a search asks for its total and then for its bound.
         self._kept: tuple[LatticeNode | None, Floats] = None, np.zeros(0)
 
     @abstractmethod
     def level_costs(self, lost: Floats, suppressed: int, lost_elsewhere: int = 0) -> Floats:
-        """The costs, from the suppressed rows by leaf and as a sum.
+        """Cost of each level, from the suppressed rows by leaf and their number.
 
-        `lost_elsewhere` rows more are suppressed, whichever they are.
+        A lower bound where `lost_elsewhere` more rows are suppressed, whichever they are.
         """
 
     def costs(self, node: LatticeNode | None) -> Floats:
@@ -170,7 +173,7 @@ class _LeafMetric(ColumnMetric):
         return self._kept[1]
 
     def least_costs(self, node: LatticeNode) -> Floats:
-        if node.infeasible is node.suppressed:
+        if node.infeasible is node.suppressed:  # the same array: nothing more to count
             return self.costs(node)
         return self.level_costs(
             self._by_leaf(node, node.infeasible), node.rows_infeasible, node.lost_elsewhere
@@ -190,14 +193,17 @@ class _LeafMetric(ColumnMetric):
 
 
 class Loss(_LeafMetric):
-    """The share of its column's values that a cell might have been, beyond its own.
+    """Fraction of its column's values that a cell's label covers, beyond the value itself.
 
-    The columns' means are averaged geometrically, each plus one.
+    Columns are combined by the geometric mean of one plus their mean loss, less one.
     """
 
     @cached_property
     def _shares(self) -> csr_array:
-        """For each level of each column, the shares of the column's leaves."""
+        """For each level of each column (lines) and each leaf: the fraction of leaves it covers.
+
+        Block diagonal, and so sparse: a level says nothing about other columns.
+        """
         blocks = [[h.shares(level) for level in range(h.top + 1)] for h in self.rows.hierarchies]
         return csr_array(block_diag([csr_array(np.array(block)) for block in blocks]))
 
@@ -207,7 +213,7 @@ class Loss(_LeafMetric):
 
     @cached_property
     def _nothing_lost(self) -> Floats:
-        """The sum of the cells of each level's column if every cell is its own leaf."""
+        """For each level, the sum over its column if every cell covers its own leaf alone."""
         parts = [np.full(h.top + 1, 1 / h.leaves) for h in self.rows.hierarchies]
         return self.generalising * self.rows.rows * np.concatenate(parts)
 
@@ -218,12 +224,16 @@ class Loss(_LeafMetric):
         cells = self.generalising * kept + gone + self.suppressing * suppressed
         if lost_elsewhere:
             cells += lost_elsewhere * self._least_change
-        most = self.rows.rows - self._nothing_lost
+        most = self.rows.rows - self._nothing_lost  # from nothing lost to everything
         return self._weighed(cells - self._nothing_lost, np.where(most > 0, most, 1.0))
 
     @property
     def _least_change(self) -> Floats:
-        """What suppressing one kept cell costs at least."""
+        """Least increase of a level's cost by suppressing one more cell of it.
+
+        A kept cell costs g * share, a suppressed one s + (1 - s) * share, so the increase is
+        s + (1 - s - g) * share: since 1 - s - g <= 0, it is least for the largest share.
+        """
         largest = self._largest_shares
         return self.suppressing + (1 - self.suppressing - self.generalising) * largest
 
@@ -236,7 +246,7 @@ class Loss(_LeafMetric):
 
 
 class ArithmeticLoss(Loss):
-    """The same with the arithmetic mean of the columns."""
+    """`Loss` with the arithmetic mean of the columns."""
 
     def _weighed(self, above: Floats, most: Floats) -> Floats:
         column: Floats = cut_to_ten_decimals(np.maximum(0, above / most))
@@ -247,9 +257,9 @@ class ArithmeticLoss(Loss):
 
 
 class Entropy(_LeafMetric):
-    """The bits that it would take to tell each cell's value again (non-uniform entropy).
+    """Bits needed to restore each cell's value from its label (non-uniform entropy).
 
-    Suppressed rows pay for going from the node's level to the top, among themselves.
+    Suppressed rows also pay for the way from the node's level to the top, among themselves.
     """
 
     def level_costs(self, lost: Floats, suppressed: int, lost_elsewhere: int = 0) -> Floats:
@@ -260,14 +270,18 @@ class Entropy(_LeafMetric):
         return cut
 
     def _bits(self, lost: Floats, suppressed: int) -> Floats:
-        """At each level, the bits that tell which group each of the suppressed rows is in."""
+        """At each level, the bits that say in which group each suppressed row is."""
         leaves, groups, starts = self._groups
         counts = np.bincount(groups, lost[leaves])
+        # Empty groups: 0 * log(1 / suppressed) is 0, as the limit of x log x.
         return -np.add.reduceat(counts * np.log2(np.maximum(counts, 1) / suppressed), starts)
 
     @cached_property
     def _groups(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-        """A leaf and its group, for each level; the groups of all levels are counted on."""
+        """Leaf and group of each leaf at each level, and where the groups of each level start.
+
+        Groups are numbered through all levels, so that one `bincount` serves all.
+        """
         levels = [level for h in self.rows.hierarchies for level in h.groups]
         widths = [width for h in self.rows.hierarchies for width in h.widths]
         starts = np.cumsum([0, *widths[:-1]])
@@ -278,7 +292,7 @@ class Entropy(_LeafMetric):
 
     @cached_property
     def _generalised(self) -> Floats:
-        """What each level of a column has lost: bits within groups, over all rows."""
+        """Cost of each level before suppression: the bits within its groups, over all rows."""
         columns = zip(self.rows.leaf_rows, self.rows.hierarchies)
         bits = [_bits_within(rows, level) for rows, h in columns for level in h.groups]
         return self.generalising * np.array(bits)
@@ -291,7 +305,7 @@ def _bits_within(leaf_rows: Floats, groups: NDArray[Any]) -> float:
 
 
 class NormalisedEntropy(Entropy):
-    """Entropy as a share of the bits of each column; suppression and generalisation cost alike."""
+    """Entropy as a share of each column's bits; suppression and generalisation weigh the same."""
 
     def __init__(self, rows: CodedRows, asked: Requirements, factor: float, most: int) -> None:
         super().__init__(rows, asked, EVEN, most)
@@ -307,7 +321,7 @@ class NormalisedEntropy(Entropy):
 
 
 class Precision(ColumnMetric):
-    """How far up its hierarchy each cell went, as a share of the way to the top."""
+    """Mean height of the cells in their hierarchies, as a share of the height of each."""
 
     def costs(self, node: LatticeNode | None) -> Floats:
         if node is None:
@@ -315,7 +329,10 @@ class Precision(ColumnMetric):
         return self._if_suppressed(node.rows_suppressed)
 
     def least_costs(self, node: LatticeNode) -> Floats:
-        """Where suppression is cheap, suppressing more may cost less; the cost is linear in it."""
+        """The cost is linear in the suppressed rows, so its minimum is at one of the two ends.
+
+        Where suppression is cheap, that is the end at which most is suppressed.
+        """
         return np.minimum(self._if_suppressed(node.rows_lost), self._if_suppressed(self.most))
 
     def _if_suppressed(self, suppressed: int) -> Floats:
@@ -325,13 +342,13 @@ class Precision(ColumnMetric):
 
     @cached_property
     def _ways(self) -> Floats:
-        """The share of the way to the top, for each level of each column."""
+        """Relative height of each level of each column, from 0 to 1."""
         ways = [np.arange(h.top + 1) / max(h.top, 1) for h in self.rows.hierarchies]
         return np.concatenate(ways)
 
 
 class Height(ColumnMetric):
-    """The sum of the levels; suppression costs nothing."""
+    """Sum of the levels; suppression costs nothing."""
 
     def costs(self, node: LatticeNode | None) -> Floats:
         return np.concatenate([np.arange(h.top + 1.0) for h in self.rows.hierarchies])
@@ -341,15 +358,16 @@ class Height(ColumnMetric):
 
 
 class _ClassMetric(Metric):
-    """What depends on the sizes of classes alone."""
+    """A metric that depends on the sizes of the classes alone."""
 
     two_sided = True
 
     @abstractmethod
     def _fewest(self, classes: float) -> float:
-        """A bound for nodes of at most so many classes."""
+        """A lower bound for nodes with at most so many classes."""
 
     def within(self, node: LatticeNode, low: Levels) -> float:
+        # No node of the box has more classes than there are combinations of groups at its finest.
         widths = [h.widths[level] for h, level in zip(self.rows.hierarchies, low)]
         return max(float(self.finer(node)), self._fewest(float(math.prod(widths))))
 
@@ -360,10 +378,10 @@ class _ClassMetric(Metric):
 
 
 class Discernability(_ClassMetric):
-    """For each row the rows it cannot be told from: its class, or all if it is suppressed."""
+    """For each row, the rows it cannot be told from: its class, or all if it is suppressed."""
 
     def anywhere(self) -> Grid:
-        """Squares add up to least where all classes are equal, and there are not many of them."""
+        """A sum of squares is least for classes of equal size, and as many as there can be."""
         return self.rows.rows**2 / np.minimum(most_classes(self.rows), len(self._bottom[1]))
 
     def total(self, node: LatticeNode) -> float:
@@ -371,13 +389,17 @@ class Discernability(_ClassMetric):
         return float(kept @ kept + self.rows.rows * node.rows_suppressed)
 
     def finer(self, node: LatticeNode) -> float:
-        """Rows that are lost pay in full, the others for the classes that nothing splits."""
+        """Lost rows pay in full; every other row pays at least for its class at the bottom.
+
+        Of the rows lost elsewhere it is not known which they are, so each adds only the difference
+        to the dearest row.
+        """
         safe = float(self._alone[~node.infeasible[node.class_of]].sum())
         lost_elsewhere = node.lost_elsewhere * (self.rows.rows - self._dearest)
         return safe + self.rows.rows * node.rows_infeasible + lost_elsewhere
 
     def coarser(self, node: LatticeNode) -> float:
-        """Classes only grow; those that are kept one day have grown to the least size."""
+        """Classes only grow, and a class that is released has at least the least size."""
         return float(node.sizes @ np.maximum(node.sizes, self.least))
 
     def _fewest(self, classes: float) -> float:
@@ -390,19 +412,19 @@ class Discernability(_ClassMetric):
 
     @cached_property
     def _alone(self) -> Floats:
-        """What a distinct row costs at least wherever it is kept."""
+        """Least cost of each distinct row at any node that releases it."""
         class_of, sizes = self._bottom
         costs: Floats = self.rows.weight * np.maximum(sizes[class_of], float(self.least))
         return costs
 
     @cached_property
     def _dearest(self) -> float:
-        """The most that one row counts for in `_alone`."""
+        """The largest cost per row in `_alone`."""
         return float(max(self._bottom[1].max(), self.least))
 
 
 class AverageClassSize(_ClassMetric):
-    """The rows of the table for each class that is kept; suppressed rows are one class more."""
+    """Rows of the table per released class; suppressed rows count as one more class."""
 
     def anywhere(self) -> Grid:
         most = np.minimum(most_classes(self.rows), self.rows.rows // self.least)
@@ -413,12 +435,12 @@ class AverageClassSize(_ClassMetric):
         return float(self._of(kept, node.rows_suppressed > 0))
 
     def finer(self, node: LatticeNode) -> float:
-        """A class has room for so many."""
+        """However a class is split, its parts have at least the least size each."""
         room = int((node.sizes[~node.infeasible] // self.least).sum())
         return float(self._of(room, self.most > 0))
 
     def coarser(self, node: LatticeNode) -> float:
-        """A class there contains one that is kept here, or is made of suppressed rows."""
+        """A released class there contains one released here, or consists of suppressed rows."""
         kept = int(np.count_nonzero(~node.suppressed))
         return float(self._of(kept + node.rows_suppressed // self.least, self.most > 0))
 
@@ -427,12 +449,15 @@ class AverageClassSize(_ClassMetric):
 
     def _of(self, kept: Any, others: bool) -> Any:
         classes = self.suppressing * kept + (self.generalising if others else 0.0)
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore"):  # no class at all: an infinite cost
             return np.float64(self.rows.rows) / classes
 
 
 def most_classes(rows: CodedRows) -> Grid:
-    """For each node, the number of combinations of groups: there are no more classes."""
+    """Upper bound on the classes of each node: the number of combinations of groups.
+
+    Products are taken as sums of logarithms, and rounded up by a margin so that they stay a bound.
+    """
     widths = [np.log(np.array(h.widths, dtype=np.float64)) for h in rows.hierarchies]
     return np.exp(outer_sum(widths)) * (1 + 1e-9)
 
@@ -453,7 +478,7 @@ METRICS = tuple(_METRICS)
 def metric_named(
     name: str, rows: CodedRows, asked: Requirements, factor: float = EVEN, most: int = 0
 ) -> Metric:
-    """The metric of that name for these rows.
+    """Build a metric by name.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""`coarsened`: a table in which people cannot be told apart, by the search that was asked for."""
+"""`coarsened`: generalise a table until its classes meet the requirements, by either search."""
 
 from __future__ import annotations
 
@@ -43,28 +43,28 @@ SEARCHES = ("exact", "local")
 
 @dataclass(frozen=True, eq=False)
 class Coarsened:
-    """A table in a coarser form.
+    """A generalised table, and how it was reached.
 
     Parameters
     ----------
     table : Table
-        The rows that are kept, in their order. Columns that no longer tell
-        anything are gone.
+        The rows that are not suppressed, in their order. Columns that would be ``*`` throughout
+        are dropped.
     kept : array of bool
-        Which rows of the original are kept.
+        Which rows of the original are not suppressed.
     ladders : mapping of column to Ladder
         The forms of each column.
     levels : mapping of column to int, or None
         The level of each column; `None` if each class has its own intervals and groups.
     metric, score : str, float
-        What was minimised, and what was reached.
+        What was minimised, and the value reached.
     bound : float
-        No levels have a lower score; equal to the score where the optimum is proven. For local
-        recoding 0: nothing is proven.
+        Lower bound on the score of any levels; equal to the score where the optimum is proven. For
+        local recoding 0: nothing is proven.
     classes, k_anonymity : int
-        The groups of rows that look alike, and the people in the smallest.
+        The number of equivalence classes, and of people in the smallest.
     presence : Presence, optional
-        How likely somebody of the register is in the table, where one was given.
+        How likely people of the register are to be in the table, where one was given.
     """
 
     table: Table
@@ -89,18 +89,18 @@ class Coarsened:
 
     @property
     def suppressed_rows(self) -> int:
-        """The rows that are left out."""
+        """Number of suppressed rows."""
         return int(np.count_nonzero(~self.kept))
 
     @property
     def proven(self) -> bool:
-        """Whether no levels have a better score."""
+        """Whether no levels can have a better score."""
         return self.bound >= self.score
 
 
 @dataclass(frozen=True, eq=False)
 class _Request:
-    """A table as numbers: what both searches start from."""
+    """A table as codes, and what is required of it: the input of both searches."""
 
     table: Table
     columns: tuple[str, ...]
@@ -112,10 +112,10 @@ class _Request:
     missing: bool
     population: Table | None = None
     made: tuple[str, ...] = ()
-    """The columns whose ladders nobody gave."""
+    """The columns whose ladders were made here, not given."""
 
     def rows(self, hidden: DeltaPresence | None = None) -> CodedRows:
-        """The distinct rows, with who of the register is `hidden` in them."""
+        """The distinct rows, with the register if delta-presence (`hidden`) is asked for."""
         codes, hierarchies = zip(*self.leaves)
         rows = coded_rows(
             codes, hierarchies, people=self.people, values=self.values, missing=self.missing
@@ -126,11 +126,11 @@ class _Request:
         return replace(rows, register=who)
 
     def register(self, hidden: DeltaPresence | None) -> Register | None:
-        """Where the values of table and register are; any share will do where none is asked for."""
+        """The register for local recoding; without `hidden` it is counted but not bounded."""
         if self.population is None:
             return None
         hidden = hidden or DeltaPresence(0.0, 1.0)
-        # An error where the register lacks people of the table.
+        # For its check alone: raises if the register lacks people of the table.
         in_register(self.table, self.population, self.columns, self.ladders, hidden)
         return Register.of(self.table, self.population, self.columns, hidden)
 
@@ -147,33 +147,33 @@ def coarsened(
     population: Any = None,
     delta_presence: Sequence[float] | None = None,
 ) -> Coarsened:
-    """Make the quasi-identifiers of a table coarser until all classes keep what is asked.
+    """Generalise the quasi-identifiers of a table until every class meets the requirements.
 
     Parameters
     ----------
     data : Table or pandas, polars or pyarrow frame
-        Its quasi-identifiers are made coarser; see `Table.quasi`.
+        Its quasi-identifiers are generalised; see `Table.quasi`.
     ladders : mapping of column to Ladder, optional
-        The forms of columns; those that nobody gives are made from the column.
+        The forms of columns; those not given are made from the column.
     asked : Requirements, optional
-        What each class must keep, see `tamis.requirements`; by default five people.
+        What each class must meet, see `tamis.requirements`; by default k = 5.
     metric : str
         What to minimise; see `tamis.coarsen.metrics`.
     max_suppressed : float
-        The largest share of the rows that may be left out.
+        The largest share of the rows that may be suppressed.
     search : {"exact", "local"}
-        One level for the whole column, by exact search; or intervals and groups of values of
-        each class's own.
+        Full-domain generalisation, one level for each column, by an exact search; or local
+        recoding, where each class has its own intervals and groups of values.
     split_by : {"range", "target"}
-        How local recoding cuts: the widest column in the middle, or where it tells most about the
-        target.
+        Where local recoding cuts: in the middle of the widest column, or where the gain about the
+        target is largest.
     population : Table or frame, optional
-        The people that the table is a sample of, with the quasi-identifiers as they are; it is made
-        as coarse as the table.
+        The people that the table is a sample of, with ungeneralised quasi-identifiers; they are
+        generalised as the table is.
     delta_presence : (float, float), optional
-        From what to what the chance may be that somebody of the population is in the table; see
-        `tamis.risk.presence.delta_presence`. Rows that are left out count as there, so that a
-        crowded class is never hidden by leaving it out.
+        The range allowed for the chance that someone of the population is in the table; see
+        `tamis.risk.presence.delta_presence`. Suppressed rows count as present, so that suppression
+        cannot hide a class with too many people in the table.
 
     Returns
     -------
@@ -246,8 +246,8 @@ def _exact(
         c: request.ladders[c].apply(request.table.frame.get_column(c), level)
         for c, level in levels.items()
     }
-    told = tuple(c for c, level in levels.items() if level < request.ladders[c].top)
-    table = _rewritten(request, coarse, told, kept)
+    released = tuple(c for c, level in levels.items() if level < request.ladders[c].top)
+    table = _rewritten(request, coarse, released, kept)
     return Coarsened(
         table=table,
         kept=kept,
@@ -257,47 +257,49 @@ def _exact(
         score=best.score,
         bound=best.bound,
         classes=int(np.count_nonzero(~best.node.suppressed)),
-        k_anonymity=_reached(table, told, request.people[kept]),
-        presence=_presence(request, coarse, told, kept, levels),
+        k_anonymity=_reached(table, released, request.people[kept]),
+        presence=_presence(request, coarse, released, kept, levels),
     )
 
 
 def _of_kept(
     request: _Request, levels: Mapping[str, int], kept: NDArray[np.bool_]
 ) -> dict[str, Ladder]:
-    """The ladders, those that were made without what only rows left out have.
+    """The ladders, with those made here drawn in to the released rows.
 
-    With a register they stay as they are: who is in which class of it was counted by them.
+    A cut or end that comes from suppressed rows would tell of them. With a register the ladders
+    stay as they are: delta-presence was counted with them.
     """
-    found = dict(request.ladders)
+    ladders = dict(request.ladders)
     if kept.all() or request.population is not None:
-        return found
+        return ladders
     for name in request.made:
-        if 0 < levels[name] < found[name].top:
+        if 0 < levels[name] < ladders[name].top:
             cells = request.table.frame.get_column(name).filter(pl.Series(kept))
-            ladder = drawn_in(found[name], levels[name], cells)
-            found[name] = found[name] if ladder is None else Ladder.from_dict(name, ladder)
-    return found
+            description = drawn_in(ladders[name], levels[name], cells)
+            if description is not None:
+                ladders[name] = Ladder.from_dict(name, description)
+    return ladders
 
 
 def _presence(
     request: _Request,
     coarse: Mapping[str, pl.Series],
-    told: tuple[str, ...],
+    released: tuple[str, ...],
     kept: NDArray[np.bool_],
     levels: Mapping[str, int],
 ) -> Presence | None:
-    """Who of the register is in the table, counted again on the columns as they would leave."""
+    """Delta-presence, counted again on the columns as they are released."""
     if request.population is None:
         return None
     everybody, people = request.population, request.people
-    forms = [request.ladders[c].apply(everybody.frame[c], levels[c]) for c in told]
+    forms = [request.ladders[c].apply(everybody.frame[c], levels[c]) for c in released]
     register = replace(everybody, frame=everybody.frame.with_columns(forms))
-    whole = request.table.frame.with_columns([coarse[c] for c in told])
-    all_rows = count_presence(whole, register, told, people=people)
+    whole = request.table.frame.with_columns([coarse[c] for c in released])
+    all_rows = count_presence(whole, register, released, people=people)
     if kept.all():
         return all_rows
-    there = count_presence(whole.filter(pl.Series(kept)), register, told, people=people[kept])
+    there = count_presence(whole.filter(pl.Series(kept)), register, released, people=people[kept])
     return with_left_out(there, all_rows)
 
 
@@ -311,7 +313,7 @@ def _local(
     target = None
     if split_by == "target":
         target = dense(coded(frame.get_column(request.table.target))).codes
-    found = local_classes(
+    recoding = local_classes(
         codes,
         widths,
         request.asked,
@@ -322,30 +324,34 @@ def _local(
         register=request.register(hidden),
     )
     shares = [
-        local_shares(frame.get_column(c), line, width, found)
+        local_shares(frame.get_column(c), line, width, recoding)
         for c, line, width in zip(columns, codes, widths)
     ]
-    coarse = {c: local_form(frame.get_column(c), found) for c in columns}
-    told = tuple(c for c in columns if coarse[c].n_unique() > 1 or coarse[c][0] != NOTHING)
+    coarse = {c: local_form(frame.get_column(c), recoding) for c in columns}
+    released = tuple(c for c in columns if coarse[c].n_unique() > 1 or coarse[c][0] != NOTHING)
     kept = np.ones(request.table.rows, dtype=bool)
-    table = _rewritten(request, coarse, told, kept)
-    loss = local_loss(shares, widths, found)
+    table = _rewritten(request, coarse, released, kept)
+    loss = local_loss(shares, widths, recoding)
     return Coarsened(
         table=table,
         kept=kept,
         ladders=request.ladders,
         levels=None,
         metric=metric,
-        score=local_score(metric, loss, found),
+        score=local_score(metric, loss, recoding),
         bound=0.0,
-        classes=found.classes,
-        k_anonymity=_reached(table, told, request.people),
-        presence=found.presence,
+        classes=recoding.classes,
+        k_anonymity=_reached(table, released, request.people),
+        presence=recoding.presence,
     )
 
 
 def _in_order(column: pl.Series, leaves: Leaves) -> Integers:
-    """The leaves of a column; of numbers and dates in the order of their values."""
+    """The leaves of a column; for numbers and dates in the order of their values.
+
+    Leaves are numbered by a ladder, which need not follow that order. Where they do not, the ranks
+    of the values take their place.
+    """
     if kind_of(column.dtype) == "nominal":
         return leaves.codes
     ranks = coded(column).codes
@@ -358,22 +364,22 @@ def _in_order(column: pl.Series, leaves: Leaves) -> Integers:
 def _rewritten(
     request: _Request,
     coarse: Mapping[str, pl.Series],
-    told: tuple[str, ...],
+    released: tuple[str, ...],
     kept: NDArray[np.bool_],
 ) -> Table:
-    """The kept rows with coarse columns, without those that tell nothing."""
-    gone = [c for c in request.columns if c not in told]
+    """The table as released: unsuppressed rows, generalised columns, none that tells nothing."""
+    gone = [c for c in request.columns if c not in released]
     table = request.table
     columns = [coarse.get(c.name, c) for c in table.frame.get_columns() if c.name not in gone]
     columns = [column.filter(pl.Series(kept)) for column in columns]
-    quasi = None if table.roles.quasi is None else told
+    quasi = None if table.roles.quasi is None else released
     roles = replace(table.roles, quasi=quasi)
-    # Rows stay even where no column is left.
+    # The height is given, since a frame without columns would lose its rows.
     return replace(table, frame=frame_of_columns(columns, int(kept.sum())), roles=roles)
 
 
-def _reached(table: Table, told: tuple[str, ...], people: People) -> int:
-    """The k of the rows as they would be released."""
-    if not told:
+def _reached(table: Table, released: tuple[str, ...], people: People) -> int:
+    """The k that the released rows reach; without quasi-identifiers, everybody is alike."""
+    if not released:
         return people.count
-    return k_anonymity(table.frame, told, people=people)
+    return k_anonymity(table.frame, released, people=people)

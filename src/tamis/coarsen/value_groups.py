@@ -1,4 +1,4 @@
-"""Ladders over values without an order: groups of values, common values, prefixes of codes."""
+"""Ladders over nominal values: groups of values, common values, prefixes of codes."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from tamis.errors import InputError, plural
 from tamis.table_file import MOMENT
 
 OTHER = "other"
-"""The label of values that have no group of their own."""
+"""The default label of values that have no group of their own."""
 
 
 @dataclass(frozen=True)
 class ValueGroups:
-    """Values and the groups they belong to, a group a level; a line starts with the value.
+    """Groups of listed values; each line has a value and then its group at each level.
 
     >>> jobs = ValueGroups((("cook", "manual"), ("judge", "office")), unlisted="other")
     >>> jobs.labels(pl.Series(["judge", "falconer"]), 1).to_list()
@@ -32,7 +32,7 @@ class ValueGroups:
     has_groups: ClassVar[bool] = True
     lines: tuple[tuple[str, ...], ...]
     unlisted: str | None = None
-    """The group of values that no line has; `None` if there must not be any."""
+    """The group of values without a line; `None` if there must not be any."""
 
     def __post_init__(self) -> None:
         if not self.lines:
@@ -81,7 +81,7 @@ class ValueGroups:
         return f"groups of values{rest}"
 
     def leaves(self, dtype: pl.DataType) -> pl.Series:
-        """The listed values, as `plain_text` writes those of a column of that type."""
+        """The listed values, written as `plain_text` writes a column of that type."""
         leaves = listed_text([line[0] for line in self.lines], dtype)
         if twice := leaves.len() - leaves.n_unique():
             raise InputError(f"{plural(twice, 'number')} {_have(twice)} more than one line")
@@ -98,15 +98,15 @@ class ValueGroups:
         return labels
 
     def lacks(self, values: pl.Series) -> pl.Series:
-        """Which values have neither a line nor the group of unlisted ones."""
+        """Which values have no group: no line, and no group of unlisted values."""
         listed = plain_text(values).is_in(self.leaves(values.dtype).implode())
         return ~listed & (self.unlisted is None)
 
     def tree(self, values: pl.Series) -> tuple[pl.Series, pl.Series, list[pl.Series]]:
         """The values as texts, all leaves, and the label of each leaf at each step.
 
-        Every line is a leaf, whether a row has it or not; then come the values that have no line,
-        and last what is missing.
+        Every line is a leaf, whether a row has its value or not; then come the values without a
+        line, and missing comes last.
         """
         cells, listed = plain_text(values), self.leaves(values.dtype)
         present = cells.unique().sort(nulls_last=True)
@@ -122,10 +122,10 @@ class ValueGroups:
 
 @dataclass(frozen=True)
 class CommonValues:
-    """The values to keep, a list a level; all others are "other".
+    """The values that keep their name, one list per level; all others become "other".
 
-    What is rare is not named, so a description of the ladder tells nothing of it. Without any
-    list there is nothing between the values as they are and none.
+    Rare values are not named, so a published description of the ladder does not reveal them.
+    Without any list, there is no level between the exact values and ``*``.
 
     >>> jobs = CommonValues((("cook", "judge"), ("cook",)))
     >>> jobs.labels(pl.Series(["judge", "bard"]), 1).to_list()
@@ -178,7 +178,7 @@ class CommonValues:
 
 @dataclass(frozen=True)
 class Prefixes:
-    """The first characters of codes, a number a level; a star stands for each that is gone.
+    """The first characters of codes, one number per level; a star replaces each of the others.
 
     >>> Prefixes((3, 2)).labels(pl.Series(["01000", "75011"]), 2).to_list()
     ['01***', '75***']
@@ -226,7 +226,7 @@ class Prefixes:
 
 
 def unlisted_label(description: Mapping[str, Any]) -> str | None:
-    """The label of values that a list lacks, if the description has one."""
+    """The label of unlisted values, if the description has one."""
     label = description.get("unlisted")
     if label is not None and not (isinstance(label, str) and label):
         raise InputError('unlisted must be a text, such as "other"')
@@ -234,7 +234,7 @@ def unlisted_label(description: Mapping[str, Any]) -> str | None:
 
 
 def plain_text(values: pl.Series) -> pl.Series:
-    """Values as texts; a whole number reads the same whether it is an integer or a float.
+    """Values as texts; a whole number reads the same as integer and as float.
 
     >>> plain_text(pl.Series([1.0, 2.5])).to_list()
     ['1', '2.5']
@@ -246,7 +246,7 @@ def plain_text(values: pl.Series) -> pl.Series:
 
 
 def listed_text(texts: Sequence[str], dtype: pl.DataType) -> pl.Series:
-    """Listed texts as `plain_text` writes the values of a column: to numbers, 17.0 is 17.
+    """Listed values as `plain_text` writes those of a column; for numbers, 17.0 becomes 17.
 
     >>> listed_text(["17.0", "18", "?"], pl.Int64()).to_list()
     ['17', '18', '?']
@@ -279,7 +279,7 @@ def _value_text(value: Any) -> str:
 
 
 def _lines(levels: list[dict[str, list[str]]], unlisted: str | None) -> tuple[tuple[str, ...], ...]:
-    """A line for each value, from the members of each group; groups are members of later ones."""
+    """A line for each value, from the members of each level's groups: values, then groups."""
     lines: list[tuple[str, ...]]
     lines = [(member, label) for label, members in levels[0].items() for member in members]
     for number, level in enumerate(levels[1:], start=2):
@@ -318,4 +318,4 @@ FORMS: dict[str, type[Any]] = {
     "groups": ValueGroups,
     "values": ValueGroups,
 }
-"""By the word of a description that says which form it is."""
+"""Each form by the key of a description that selects it."""
