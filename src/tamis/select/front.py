@@ -1,8 +1,8 @@
-"""The whole front of kept against told: sets of columns that no other set beats in both.
+"""The Pareto front of kept against told: sets of columns that no other set beats in both.
 
-Tables of few columns are searched whole. Else a beam grows sets by one column at a time and goes on
-from those of each size that no other of that size beats in both, thinned to a few that are far
-apart. A set that breaks the anonymity asked for takes all sets that hold it with it.
+Tables of few columns are searched completely. For others a beam search grows sets by one column at
+a time; from the sets of each size that no other of that size beats in both, it keeps a few that are
+far apart. If a set breaks the required anonymity, so does every larger set, and none is scored.
 """
 
 from __future__ import annotations
@@ -20,58 +20,58 @@ Columns = tuple[int, ...]
 Keeps = Callable[[Columns], bool]
 
 WHOLE = 10
-"""Tables of no more columns are searched whole."""
+"""Tables with at most this many columns are searched completely: 1,023 sets."""
 WIDTH = 8
-"""Sets of each size that the front is grown from."""
+"""Width of the beam: sets of each size that are grown."""
 TRIED = 8
-"""On wide tables, additions to each set that are fitted."""
+"""On wide tables, the additions to each set that are scored."""
 WIDE = 14
-"""Tables of more columns are wide."""
+"""Tables with more columns than this are wide."""
 BUDGET = 400
-"""Sets that are fitted where not all are: twice as many found nothing better on real tables."""
+"""The most sets scored by the beam search: twice as many found nothing better on real tables."""
 PATIENCE = 2
 """Sizes in a row that may bring nothing new to the front before growing ends."""
 
 
 class Scorer(Protocol):
-    """What a search asks of a table; `SubsetBits` answers."""
+    """What a search asks of a table, as `SubsetBits` answers it."""
 
     def __len__(self) -> int:
         """The number of columns."""
 
     def score(self, columns: Columns) -> tuple[float, float]:
-        """What a set teaches and what it tells, in bits."""
+        """Kept and told of a set, in bits."""
 
     def expected(self, columns: Columns) -> tuple[Floats, Floats]:
-        """Roughly what each column would add to both."""
+        """Estimates of what each column would add to both."""
 
 
 @dataclass(eq=False)
 class Front:
-    """Every set that a search scored.
+    """All sets that a search scored.
 
-    `scores` has what each set teaches and tells, in bits, closed: at least what any scored part of
-    it does, and at least 0.
+    `scores` has kept and told of each set, in bits. Both are made monotone: at least those of any
+    scored subset, and at least 0, since a holder of the set can ignore columns.
     """
 
     scores: dict[Columns, tuple[float, float]] = field(default_factory=dict)
     fits: int = 0
-    """How many sets were fitted."""
+    """The number of sets scored."""
     refused: int = 0
-    """How many sets were found to break the anonymity asked for, and left out with all above."""
+    """The number of sets found to break the required anonymity, not counting larger ones."""
     whole: bool = False
-    """Whether every set that keeps it was scored."""
+    """Whether every set that keeps the anonymity was scored."""
     ended: bool = True
-    """Whether the search came to its end, rather than to the end of its budget."""
+    """Whether the search ended by itself rather than by its budget."""
 
     def best(self) -> list[Columns]:
-        """The sets that no other beats in both, the least telling first."""
+        """The sets that no other beats in both, those that tell least first."""
         return undominated(self.scores)
 
 
 @dataclass(eq=False)
 class _Search:
-    """What is shared by both ways to search: the scores so far, the budget, what was refused."""
+    """State of a search: the scores so far, the budget, and the sets that were refused."""
 
     scorer: Scorer
     keeps: Keeps
@@ -79,16 +79,16 @@ class _Search:
     progress: Callable[[int], None] | None
     front: Front = field(default_factory=Front)
     minimal: list[frozenset[int]] = field(default_factory=list)
-    """Refused sets of which no part was refused."""
+    """Refused sets without a refused subset."""
     words: dict[Columns, int] = field(default_factory=dict)
-    """The scored sets as bits."""
+    """The scored sets as bits, so that a subset is one AND."""
 
     @property
     def spent(self) -> bool:
         return self.front.fits >= self.budget
 
     def allowed(self, columns: Columns) -> bool:
-        """Whether a set keeps the anonymity; asked only where no part of it is known to break."""
+        """Whether a set keeps the anonymity; measured only if no subset is known to break it."""
         chosen = frozenset(columns)
         if any(part <= chosen for part in self.minimal):
             return False
@@ -107,7 +107,11 @@ class _Search:
         return self.front.scores[columns]
 
     def _close(self, columns: Columns, score: tuple[float, float]) -> None:
-        """Score a set by the best of its parts, and those that hold it by it."""
+        """Record a score, raised to those of its subsets, and raise those of its supersets to it.
+
+        A holder of the larger set can ignore columns, so it keeps and tells at least as much. Its
+        measured score may be lower, from noise or a model that overfits.
+        """
         word = sum(1 << c for c in columns)
         best = _raised(score, (0.0, 0.0))
         for other, other_word in self.words.items():
@@ -134,25 +138,25 @@ def search_front(
     tried: int | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Front:
-    """Score the sets that matter for any weight of told against kept.
+    """Find the sets that may be best for some weight of told against kept.
 
     Parameters
     ----------
     keeps : callable
-        Whether a set keeps the anonymity asked for; if it does not, no set that holds it may.
+        Whether a set keeps the required anonymity; if it does not, no larger set may.
     seeds : iterable of sets
-        Sets to score in any case and to grow from, such as all columns that nobody can know.
+        Sets to score in any case and to grow, such as all columns that nobody can know.
     budget : int, optional
-        The most sets to fit. `None`: 400, or all sets of a table that is searched whole.
+        The most sets to score. `None`: 400, or all sets of a table that is searched completely.
     width : int, default 8
-        Sets of each size to grow from.
+        Width of the beam: sets of each size to grow.
     whole : int, default 10
-        Tables of no more columns are searched whole, if the budget allows.
+        Tables with at most this many columns are searched completely, if the budget allows.
     tried : int, optional
-        Additions to each set that are fitted, the most promising ones. `None`: all of them, on
-        tables of more than 14 columns 8.
+        Additions to each set that are scored, the most promising ones. `None`: all of them, or 8
+        on tables of more than 14 columns.
     progress : callable, optional
-        Told the number of sets fitted so far.
+        Called with the number of sets scored so far.
     """
     search = _Search(scorer, keeps, BUDGET if budget is None else budget, progress)
     search.score(())
@@ -175,7 +179,7 @@ def _every_set(search: _Search) -> None:
 
 
 def _grow(search: _Search, seeds: Iterable[Columns], tried: int, width: int) -> None:
-    """Grow sets by one column at a time from the few best of each size."""
+    """Beam search: grow the best few sets of each size by one column at a time."""
     planted: dict[int, list[Columns]] = {}
     for seed in dict.fromkeys(tuple(sorted(set(seed))) for seed in seeds):
         if seed and search.allowed(seed):
@@ -196,6 +200,7 @@ def _grow(search: _Search, seeds: Iterable[Columns], tried: int, width: int) -> 
         kept = thinned({columns: search.front.scores[columns] for columns in level}, width)
         new = size in planted or set(search.front.best()) - before
         idle = 0 if new else idle + 1
+        # An exhausted beam ends, but larger seeds still to come start a new one.
         if idle > PATIENCE:
             kept, idle = [], 0
         if not kept and size >= max(planted, default=0):
@@ -203,30 +208,32 @@ def _grow(search: _Search, seeds: Iterable[Columns], tried: int, width: int) -> 
 
 
 def _additions(search: _Search, columns: Columns, tried: int) -> list[Columns]:
-    """Sets of one column more, the most promising ones where there are many."""
+    """Allowed sets with one column more; if there are many, the `tried` most promising ones."""
     free = [c for c in range(len(search.scorer)) if c not in columns]
     grown = {c: tuple(sorted((*columns, c))) for c in free}
     if len(free) <= tried:
         return [grown[c] for c in free if search.allowed(grown[c])]
-    # In turn the best by a weight of none, one and many, until there are enough of them.
+    # The best by each weight of told takes its turn until there are enough, so that both ends of
+    # the front are served.
     chosen: dict[Columns, None] = {}
     ways = [iter(way) for way in _ways(*search.scorer.expected(columns), free)]
     while ways and len(chosen) < tried:
         for way in list(ways):
             if len(chosen) == tried:
                 break
-            found = next(
+            column = next(
                 (c for c in way if grown[c] not in chosen and search.allowed(grown[c])), None
             )
-            if found is None:
+            if column is None:
                 ways.remove(way)
             else:
-                chosen[grown[found]] = None
+                chosen[grown[column]] = None
     return list(chosen)
 
 
 def _ways(teaches: Floats, tells: Floats, free: Sequence[int]) -> list[list[int]]:
-    """The columns in the order of what they promise for some weights of told against kept."""
+    """Columns in descending order of expected value, for several weights of told against kept."""
+    # Scaled by the largest of each, so that a weight means the same on every table.
     scale_teaches, scale_tells = (max(float(v.max()), 1e-9) for v in (teaches, tells))
     ways = []
     for weight in (0.0, 0.5, 1.0, 3.0):
@@ -236,34 +243,36 @@ def _ways(teaches: Floats, tells: Floats, free: Sequence[int]) -> list[list[int]
 
 
 def undominated(sets: dict[Columns, tuple[float, float]]) -> list[Columns]:
-    """The sets that no other beats, the least telling first; of equals the one of fewer columns.
+    """The sets that no other beats, those that tell least first; equals: the fewest columns.
 
     >>> undominated({(0,): (0.5, 0.1), (1,): (0.4, 0.2), (0, 1): (0.6, 0.2), (2,): (0.5, 0.1)})
     [(0,), (0, 1)]
     """
-    order = sorted(sets, key=lambda each: (sets[each][1], -sets[each][0], len(each), each))
-    found: list[Columns] = []
+    # In this order whatever beats a set comes before it, so a set stays if it keeps more than all.
+    order = sorted(sets, key=lambda s: (sets[s][1], -sets[s][0], len(s), s))
+    best: list[Columns] = []
     most = -np.inf
     for columns in order:
         if sets[columns][0] > most:
-            found.append(columns)
+            best.append(columns)
             most = sets[columns][0]
-    return found
+    return best
 
 
 def thinned(sets: dict[Columns, tuple[float, float]], most: int) -> list[Columns]:
-    """The sets that no other beats, thinned to those that leave the largest area behind them.
+    """The sets that no other beats, thinned to `most` that span nearly as large an area.
 
-    One after the other goes the set whose going loses least of the area that the front spans; the
-    two ends stay.
+    The set whose removal costs the front the least area is removed, again and again; both ends
+    stay.
 
     >>> thinned({(0,): (1.0, 1.0), (1,): (2.0, 2.0), (2,): (2.1, 2.1), (3,): (3.0, 9.0)}, 3)
     [(0,), (2,), (3,)]
     """
     front = undominated(sets)
     while len(front) > max(most, 2):
-        teach = np.array([sets[each][0] for each in front])
-        tell = np.array([sets[each][1] for each in front])
+        teach = np.array([sets[columns][0] for columns in front])
+        tell = np.array([sets[columns][1] for columns in front])
+        # The area that only this set dominates: a rectangle between its two neighbours.
         lost = (teach[1:-1] - teach[:-2]) * (tell[2:] - tell[1:-1])
         front.pop(1 + int(lost.argmin()))
     return front[:most]

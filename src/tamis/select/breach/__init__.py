@@ -1,4 +1,4 @@
-"""Columns that predict the target as well as all do and reveal less of the sensitive one."""
+"""Choose columns that predict the target as well as all do and reveal less of the sensitive one."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ __all__ = ["REPEATS", "BreachSelector", "rate_candidates"]
 
 
 def __getattr__(name: str) -> Any:
-    """The estimator on first use: what a candidate is needs no scikit-learn, slow to load."""
+    """Import the estimator on first use: `candidate` does not need scikit-learn, slow to load."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from tamis.select.breach import selector

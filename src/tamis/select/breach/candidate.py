@@ -1,4 +1,4 @@
-"""Sets of features that may be released: what is known about each, and where it comes from.
+"""Candidates: sets of features that may be released, each with its scores and its origin.
 
 The picture shows all of them in the four regions around the baseline.
 """
@@ -35,7 +35,7 @@ Region = Literal["I", "II", "III", "IV"]
 
 @dataclass(frozen=True)
 class Candidate:
-    """A set of features with its performance, its breach and its place among the others.
+    """A set of features with its performance, its breach increase and its ranks.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Candidate:
     performance : float
         Mean score of predicting the target over the folds, with its 95 % interval.
     p_value : float
-        For the test that its performance equals that of the baseline.
+        Of the test that its performance equals that of the baseline.
     pbi : float
         Privacy breach increase, with its 95 % interval; below 0 is safer than releasing all.
     attacker : str
@@ -52,7 +52,7 @@ class Candidate:
     region : {"I", "II", "III", "IV"} or None
         Where it lies relative to the baseline, which itself has no region; see `region`.
     origin : tuple of str
-        The list or search that found it.
+        The rankings or searches that found it.
     allowed : bool
         Whether `pbi` is within the threshold.
     ranks : mapping of str to int
@@ -103,10 +103,10 @@ class Candidate:
 
 
 def region(gain: float, pbi: float) -> Region:
-    """Where a set of features lies relative to the baseline (Figure 2).
+    """Region of a set of features relative to the baseline (Figure 2 of the paper).
 
-    I: worse and more exposed. II: better, more exposed. III: worse, safer. IV: at least as good
-    and no more exposed. `gain` is its performance minus that of the baseline.
+    I: worse and more exposed. II: no worse, but more exposed. III: worse, but no more exposed. IV:
+    no worse and no more exposed. `gain` is its performance minus that of the baseline.
 
     >>> region(0.0, 0.0), region(-0.01, -0.02), region(0.01, 0.02), region(-0.01, 0.02)
     ('IV', 'III', 'II', 'I')
@@ -117,7 +117,7 @@ def region(gain: float, pbi: float) -> Region:
 
 
 EQUAL_MEANS = 1e-12
-"""Means over folds that differ by no more than this are equal."""
+"""Means over folds that differ by no more than this are equal: their sums differ by rounding."""
 
 
 BASELINE = "baseline"
@@ -134,7 +134,7 @@ _WORDS = {
     "IV": "IV: no worse, no more exposed",
 }
 _SAME = 3.0
-"""Points closer than this on the canvas are drawn as one, with their number beside it."""
+"""Points closer than this on the canvas are drawn as one, labelled with their number."""
 
 
 def region_picture(
@@ -145,10 +145,11 @@ def region_picture(
     alpha: float | None = None,
     sensitive: str = "the sensitive column",
 ) -> Picture:
-    """Every candidate by performance and breach increase; the axes cross at the baseline.
+    """Picture of all candidates by performance and breach increase, with axes through the baseline.
 
-    The baseline is the first candidate; the chosen one is drawn last and ringed. `floor` and
-    `alpha` are lines: the breach of guessing from the distribution alone, and the threshold.
+    The baseline is the first candidate; the chosen one is drawn last, with a ring. `floor` and
+    `alpha` are drawn as lines: the breach increase of guessing from the distribution alone, and the
+    threshold.
     """
     baseline = candidates[0]
     picture = Picture(
@@ -162,6 +163,7 @@ def region_picture(
     axes = Axes(picture, _LEFT, _WIDTH - _RIGHT, _TOP, _HEIGHT - _BOTTOM)
     across = axes.across(*around([c.performance for c in candidates]))
     low, high = around([0.0, *(c.pbi for c in candidates)], 0.12)
+    # A line farther away than the points spread would squeeze them together: it is left out.
     lines = [v for v in (floor, alpha) if v is not None and low - (high - low) < v < high]
     up = axes.up(*around([low, high, *lines], 0.03))
     axes.rows(up, up.ticks(6), _signed)
@@ -170,6 +172,7 @@ def region_picture(
     guessed = shortened(sensitive, 22)
     axes.title_beside(20, f"breach increase (PBI) of {guessed}: lower is safer")
     _regions(axes, across(baseline.performance), up(0.0))
+    # Places that labels should not cover; each label adds its own.
     taken = [(across(c.performance), up(c.pbi)) for c in candidates]
     _line(axes, up, floor, "knows the distribution only (DistP)", SOFT, taken)
     if alpha is not None and alpha != floor:
@@ -196,7 +199,7 @@ def _signed(value: float) -> str:
 
 
 def _regions(axes: Axes, x: float, y: float) -> None:
-    """Axes through the baseline, and in each corner what it means."""
+    """Axes through the baseline, and the meaning of each region in its corner."""
     picture, left, right = axes.picture, axes.left, axes.right
     top, bottom = axes.top, axes.bottom
     corners = {
@@ -220,7 +223,7 @@ def _regions(axes: Axes, x: float, y: float) -> None:
 def _line(
     axes: Axes, up: Scale, at: float | None, words: str, colour: str, taken: list[Place]
 ) -> None:
-    """A line across, named where its name covers the fewest points."""
+    """A horizontal line, with its name where it covers the fewest points."""
     if at is None or not up.low < at < up.high:
         return
     axes.level(up(at), stroke=colour, stroke_dasharray="5 4")
@@ -238,7 +241,7 @@ def _points(
     up: Scale,
     taken: list[Place],
 ) -> None:
-    """Draw coincident points as one; the chosen one last and ringed, so that nothing hides it."""
+    """Draw coincident points as one; the chosen one last, with a ring, so that none hides it."""
     places: list[tuple[float, float, list[Candidate]]] = []
     for candidate in candidates:
         x, y = across(candidate.performance), up(candidate.pbi)
@@ -254,14 +257,14 @@ def _points(
             picture.circle(x, y, 11, fill="#ffffff", stroke=INK, stroke_width=2)
         tip = "; ".join(_tip(c) for c in group)
         picture.circle(x, y, 6, tip, fill=colour, stroke="#ffffff", stroke_width=1)
-    for x, y, group in reversed(places):  # the chosen one has the first word
+    for x, y, group in reversed(places):  # the chosen one is labelled first, where it likes
         _label(picture, (x, y), group, any(c is best for c in group), taken)
 
 
 def _label(
     picture: Picture, at: Place, group: Sequence[Candidate], chosen: bool, taken: list[Place]
 ) -> None:
-    """Words beside a point; a mere number of sets, which its tip tells too, only where is room."""
+    """Label a point; a mere number of sets, which the tooltip shows too, only if there is room."""
     words = _beside(group, chosen)
     if not words:
         return

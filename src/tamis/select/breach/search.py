@@ -2,13 +2,13 @@
 
 ::
 
-    walk         as in the paper: along both rankings, removing one feature after another
-    exhaustive   all subsets; the exact front
-    forward      from nothing, adding the feature with the best E(S)
-    backward     from everything, removing likewise
-    best-first   a wrapper that looks at performance alone, from nothing and from everything
+    walk         the paper's: along both rankings, removing one feature after another
+    exhaustive   all subsets; the exact Pareto front
+    forward      from no feature, adding the one with the best E(S)
+    backward     from all features, removing the one with the best E(S)
+    best-first   a wrapper by performance alone, from no feature and from all
 
-`Trials` is what they work on: the coded input; performance and breach of any set, once.
+All of them work on `Trials`, which score the performance and the breach of any set once.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ Labels = NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class CodedInput:
-    """What is given to a selector: features, and codes of the target and of what is hidden."""
+    """The input of a selector: features, and codes of the target and of the sensitive column."""
 
     features: Features
     """Coded once, for the target and for the sensitive column."""
@@ -52,11 +52,11 @@ class CodedInput:
     hidden: NDArray[np.int64] | None
     """The sensitive column in classes; `None` where it is the target."""
     cut: SensitiveCut | None
-    """How the sensitive column was made into classes."""
+    """How the sensitive column was cut into classes."""
 
 
 def open_table(selector: Any, X: Any, y: Any, sensitive: Any, rule: CutRule) -> CodedInput:
-    """Check the input of a selector and code it."""
+    """Check and encode the input of a selector."""
     if y is None:
         raise InputError("requires y to be passed, but the target y is None")
     frame = _features(selector, X)
@@ -85,7 +85,7 @@ def open_table(selector: Any, X: Any, y: Any, sensitive: Any, rule: CutRule) -> 
 
 
 def sensitive_series(sensitive: Any) -> pl.Series:
-    """The sensitive column in any form, as polars; NaN is missing."""
+    """The sensitive column, given in any form, as a polars series with NaN as missing."""
     if isinstance(sensitive, pl.Series):
         column = sensitive
     elif nw.dependencies.is_into_series(sensitive):
@@ -100,7 +100,7 @@ def sensitive_series(sensitive: Any) -> pl.Series:
 
 
 def _same(column: pl.Series, labels: Labels) -> bool:
-    """Whether the sensitive column is the target, value by value."""
+    """Whether the sensitive column equals the target, value by value."""
     return bool(column.to_list() == np.asarray(labels).tolist())
 
 
@@ -125,7 +125,7 @@ def _features(selector: Any, X: Any) -> pl.DataFrame:
 
 @dataclass(frozen=True, eq=False)
 class Trials:
-    """A target to predict and a column to hide, on the same features and folds."""
+    """Scores of feature sets: predicting the target, and guessing the sensitive column."""
 
     scores: SubsetScores
     """For the target."""
@@ -134,11 +134,11 @@ class Trials:
     level: float = 0.05
     """The p-value below which a difference in performance is significant."""
     limit: float | None = None
-    """The largest breach that the search may keep."""
+    """The largest breach increase that the search may keep; `None`: no limit."""
     same: bool = False
     """Whether the target is also the sensitive column, guessed by the same classifier."""
     progress: Callable[[str], object] = str
-    """Called with a short progress message now and then."""
+    """Called with a short message as the search proceeds."""
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -154,39 +154,40 @@ class Trials:
         return self.scores.of(self.features)
 
     def p_value(self, fold_scores: Sequence[float] | NDArray[np.float64]) -> float:
-        """The p-value of the test that some fold scores equal those of the baseline."""
+        """p-value of the paired test of fold scores against those of the baseline."""
         return fold_p_value(fold_scores, self.all.scores, self.folds)
 
     def worthy(self, fold_scores: Sequence[float] | NDArray[np.float64]) -> bool:
-        """No worse than the baseline, or not significantly so (equation 2)."""
+        """Whether fold scores are not significantly below the baseline (equation 2)."""
         if np.mean(fold_scores) >= self.all.mean - EQUAL_MEANS:
             return True
         return self.p_value(fold_scores) >= self.level
 
     def all_worthy(self, scores: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """`worthy` of many sets of features, one a row."""
-        found = np.asarray(scores.mean(axis=1) >= self.all.mean - EQUAL_MEANS)
-        found[~found] = fold_p_values(scores[~found], self.all.scores, self.folds) >= self.level
-        return found
+        """`worthy` for many sets of features, one in each row."""
+        met = np.asarray(scores.mean(axis=1) >= self.all.mean - EQUAL_MEANS)
+        met[~met] = fold_p_values(scores[~met], self.all.scores, self.folds) >= self.level
+        return met
 
     def safe(self, pbi: float) -> bool:
-        """Within the limit of the search."""
+        """Whether a breach increase is within the limit of the search."""
         return self.limit is None or pbi <= self.limit + EQUAL_MEANS
 
     def keeps(self, features: Iterable[str]) -> bool:
-        """Whether a set of features meets both constraints; the breach only if needed."""
+        """Whether a set of features meets both constraints."""
         named = tuple(features)
+        # Performance first: attackers are trained only where it suffices and there is a limit.
         if not self.worthy(self.scores.of(named).scores):
             return False
         return self.limit is None or self.safe(self.attack.pbi(self.attack.strongest(named)))
 
     def candidate(self, features: Iterable[str], origin: Iterable[str]) -> Candidate:
-        """The record of a set of features."""
+        """Score a set of features and make its record."""
         found = self.scores.of(features)
         return self.record(found, self.attack.strongest(found.features), origin)
 
     def record(self, found: FoldScores, guess: Guess, origin: Iterable[str]) -> Candidate:
-        """The record of a set of features whose scores are known."""
+        """Make the record of a set of features that was scored already."""
         pbi = self.attack.pbi(guess)
         whole = len(found.features) == len(self.features)
         return Candidate(
@@ -203,7 +204,7 @@ class Trials:
 
     @cached_property
     def performance_ranking(self) -> tuple[str, ...]:
-        """Features by what performance loses without them, most first (PerfR)."""
+        """Features by the loss of performance without them, largest first (PerfR)."""
         self.progress(f"ranking {plural(len(self.features), 'feature')} by performance")
         without = self.scores.drop_ones()
         if self.scores.by_count:  # whole numbers decide ties
@@ -214,9 +215,10 @@ class Trials:
 
     @cached_property
     def privacy_ranking(self) -> tuple[str, ...]:
-        """Features by what the attacker loses without them, least first (PrivR).
+        """Features by the loss of the attacker without them, smallest first (PrivR).
 
-        If the target is the sensitive column, it is the reverse of the other list, including ties.
+        If the target is the sensitive column, it is the performance ranking reversed, with its
+        ties.
         """
         if self.same:
             return self.performance_ranking[::-1]
@@ -234,7 +236,7 @@ FACTORS: dict[str, Direction] = {"performance": "max", "privacy": "min", "size":
 
 
 def walk(trials: Trials) -> list[Candidate]:
-    """Remove features along each ranking, from last to first, as long as nothing is lost.
+    """Remove features along each ranking, from last to first, while the constraints are met.
 
     A removal is kept if performance is not significantly below the baseline and, if there is a
     limit, the breach is within it; else the feature is put back and the next one tried. At least
@@ -261,13 +263,13 @@ def walk(trials: Trials) -> list[Candidate]:
 
 
 def exhaustive(trials: Trials) -> list[Candidate]:
-    """Score all subsets; the candidates are those that no other beats.
+    """Score all subsets; the candidates are the Pareto front of those that meet the constraints.
 
-    Of the subsets that meet the constraints, it keeps those that no other equals or beats in
-    performance, breach and size at once.
+    The front is by performance, breach increase and size.
     """
     trials.progress(f"scoring all {2 ** len(trials.features) - 1:,} subsets")
     subsets = _Masks(trials)
+    # A subset is the bits of its number; 0, the empty one, is no candidate.
     masks = 1 + np.flatnonzero(trials.all_worthy(subsets.scores[1:]))
     pbi = subsets.guessed[masks].mean(axis=1) / trials.attack.all.accuracy - 1
     within = np.array([trials.safe(p) for p in pbi], dtype=bool)
@@ -281,12 +283,15 @@ def exhaustive(trials: Trials) -> list[Candidate]:
 
 
 def backward(trials: Trials, weights: Mapping[str, float]) -> list[Candidate]:
-    """Remove the feature whose removal has the best E(S), while the weighted vote favours it."""
+    """Remove the feature whose removal has the best E(S), while the weighted vote favours it.
+
+    Removals that break a constraint are not considered.
+    """
     state = trials.features
     found: dict[Subset, list[str]] = {}
     while len(state) > 1:
         trials.progress(f"backward: {plural(len(state), 'feature')} left")
-        trials.scores.drop_ones(state)
+        trials.scores.drop_ones(state)  # scores all removals at once, which is cheaper
         removals = [tuple(n for n in state if n != gone) for gone in state]
         moves = [left for left in removals if trials.keeps(left)]
         best = _best_move(trials, state, moves, weights)
@@ -300,14 +305,14 @@ def backward(trials: Trials, weights: Mapping[str, float]) -> list[Candidate]:
 def forward(trials: Trials, weights: Mapping[str, float]) -> list[Candidate]:
     """Add the feature whose addition has the best E(S), while the weighted vote favours it.
 
-    Until the constraints are met, the feature that raises performance most is added: smaller sets
-    are not candidates, so E(S) only breaks ties.
+    Sets that do not meet the constraints are not candidates. Until they are met, the feature that
+    raises performance most is added, and E(S) only breaks ties.
     """
     state: Subset = ()
     found: dict[Subset, list[str]] = {}
     while len(state) < len(trials.features):
         trials.progress(f"forward: {plural(len(state), 'feature')} chosen")
-        trials.scores.add_ones(state)
+        trials.scores.add_ones(state)  # scores all additions at once, which is cheaper
         others = [n for n in trials.features if n not in state]
         moves = [_in_order(trials, (*state, new)) for new in others]
         must = state not in found
@@ -323,12 +328,12 @@ def forward(trials: Trials, weights: Mapping[str, float]) -> list[Candidate]:
 
 
 def best_first(trials: Trials) -> list[Candidate]:
-    """Open the best set seen so far, again and again, until nothing better comes.
+    """Expand the best set seen so far, again and again, until nothing better is found.
 
-    A wrapper that does not look at privacy: from nothing it adds, from everything it removes one
-    feature at a time, and goes back to earlier sets where that promises more. `STALE` sets in a
-    row that lead to nothing better end it. Candidates are the sets that were the best when they
-    were found.
+    A wrapper by performance alone. One run starts from no feature and adds, another starts from
+    all and removes, one feature at a time; both return to earlier sets that perform better than the
+    newest. A run ends after `STALE` sets in a row that lead to nothing better. Candidates are the
+    sets that were the best at the time they were found.
 
     Notes
     -----
@@ -343,11 +348,11 @@ def best_first(trials: Trials) -> list[Candidate]:
 
 
 STALE = 5
-"""How many sets in a row may lead to nothing better before best-first ends."""
+"""Number of sets in a row without improvement after which best-first ends, as in Weka."""
 
 
 def _records(trials: Trials, origin: str, start: Subset) -> list[Subset]:
-    """The sets that performed best when they were found, one after another."""
+    """The sets that performed best when they were found, in that order."""
     open_sets = [(-trials.scores.of(start).mean, 0, start)]
     seen, found, best, stale = {start}, [start], -open_sets[0][0], 0
     while open_sets and stale < STALE:
@@ -366,16 +371,16 @@ def _records(trials: Trials, origin: str, start: Subset) -> list[Subset]:
 
 
 def _neighbours(trials: Trials, state: Subset, adding: bool) -> list[tuple[Subset, float]]:
-    """The sets with one feature more or less, in the order of the columns; never none."""
+    """Sets with one feature more or one less, with their performance; never the empty set."""
     if not adding and len(state) < 2:
         return []
-    found = trials.scores.add_ones(state) if adding else trials.scores.drop_ones(state)
-    return [(_in_order(trials, each.features), each.mean) for each in found.values()]
+    scored = trials.scores.add_ones(state) if adding else trials.scores.drop_ones(state)
+    return [(_in_order(trials, s.features), s.mean) for s in scored.values()]
 
 
 def _best_performing(trials: Trials, moves: list[Subset]) -> list[Subset]:
-    """The moves with the highest performance."""
-    performance = levels([found.mean for found in trials.scores.many(moves)])
+    """The moves with the highest performance, all of them if several tie."""
+    performance = levels([scored.mean for scored in trials.scores.many(moves)])
     return [move for move, level in zip(moves, performance) if level == performance.max()]
 
 
@@ -386,9 +391,13 @@ def _best_move(
     weights: Mapping[str, float],
     must: bool = False,
 ) -> Subset | None:
-    """The move with the largest E(S); `None` if the vote against the current state rejects it."""
+    """The move with the largest E(S), or `None` if the vote prefers the current state.
+
+    With `must`, there is no vote.
+    """
     if not moves:
         return None
+    # The current state is ranked among the moves, so that ranks are those of all alternatives.
     columns = _factors(trials, [*moves, state] if state else moves)
     ranks = {name: ranked(columns[name], way) for name, way in FACTORS.items()}
     total = weighted(ranks, weights)[: len(moves)]
@@ -401,26 +410,27 @@ def _best_move(
 def _vote(
     columns: Mapping[str, NDArray[np.float64]], one: int, other: int, weights: Mapping[str, float]
 ) -> float:
-    """The weights of the factors in which one is better, minus those in which it is worse.
+    """Total weight of the factors in which one is better, minus that in which it is worse.
 
-    For two sets this is the difference of their E(S), each ranked against the other alone.
+    This is the difference of E(S) when the two are ranked against each other alone. Unlike E(S)
+    among all moves, it does not change with sets that nobody chose.
     """
     total = 0.0
     for name, way in FACTORS.items():
         pair = goodness(columns[name][[one, other]], way)
         total += weights[name] * float(np.sign(pair[0] - pair[1]))
-    return round(total, 12)
+    return round(total, 12)  # weights such as .5, .25 and .25 cancel to 0 exactly
 
 
 def _factors(trials: Trials, subsets: list[Subset]) -> dict[str, NDArray[np.float64]]:
-    performance = [found.mean for found in trials.scores.many(subsets)]
+    performance = [scored.mean for scored in trials.scores.many(subsets)]
     breach = [trials.attack.pbi(trials.attack.strongest(subset)) for subset in subsets]
     sizes = [float(len(subset)) for subset in subsets]
     return dict(zip(FACTORS, (np.array(performance), np.array(breach), np.array(sizes))))
 
 
 class _Masks:
-    """Every subset as the bits of a number, with its fold scores and the attacker's."""
+    """Every subset as the bits of a number, with its fold scores and those of the attacker."""
 
     def __init__(self, trials: Trials) -> None:
         self._trials = trials
@@ -441,7 +451,7 @@ class _Masks:
             names, tuple(self.scores[mask].tolist()), tuple(self._counts[mask].tolist())
         )
         who = self._trials.attack.names[int(self._who[mask])]
-        guess = Guess(names, who, self.guessed[mask], 0)  # its strength has been used
+        guess = Guess(names, who, self.guessed[mask], 0)  # its strength only picked the attacker
         return self._trials.record(found, guess, ["exhaustive"])
 
 

@@ -1,4 +1,4 @@
-"""`BreachSelector`: features that predict the target and do not reveal the sensitive column."""
+"""`BreachSelector`: select features that predict the target and hide the sensitive column."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from tamis.select.breach.search import (
 
 FOLDS, REPEATS = 10, 5
 MOST_NAMED = 24
-"""Beyond so many candidates a picture shows their sizes, not their features."""
+"""The most candidates that a picture names by their features; above this it shows their sizes."""
 CHEAP = 1_000_000_000
 """The most additions for which `auto` scores every subset: a few seconds."""
 
@@ -51,10 +51,10 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     estimator : scikit-learn classifier
-        What a recipient will learn with.
+        The classifier that a recipient is expected to use.
     weights : mapping or text, optional
-        Of `performance`, `privacy` and `size` in the choice, as ``"performance=2,privacy=1"``;
-        by default 0.5, 0.25 and 0.25.
+        Weights of `performance`, `privacy` and `size` in the choice, such as
+        ``"performance=2,privacy=1"``; by default 0.5, 0.25 and 0.25.
     alpha : float, "distp" or None
         The largest privacy breach increase that may be chosen. `"distp"`: that of an attacker who
         knows only the distribution of the sensitive column.
@@ -63,7 +63,7 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     cv : int, Folds, array of fold numbers, or scikit-learn splitter, optional
         By default ten folds, stratified by the column that is predicted: by the target for
         performance, by the sensitive column for the breach. Differences are tested by the paired
-        t-test, and by the corrected one if folds overlap.
+        t-test, corrected if folds overlap.
     repeats : int, optional
         How often folds are drawn, if `cv` is a number or not given: five times by default,
         once if `cv` is a number.
@@ -71,44 +71,44 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         See `tamis.select.breach.search`. `"auto"`: exhaustive if naive Bayes makes that cheap,
         else walk.
     preset : {"paper"} or None
-        `"paper"`: what is not set is as in the paper: ten folds once, as Weka deals them, walk,
-        equal weights.
+        `"paper"`: parameters that are not set are as in the paper: ten folds once, drawn as Weka
+        draws them, walk, and equal weights.
     attackers : names, classifiers or mapping, optional
         Who guesses the sensitive column; the strongest counts. By default the estimator itself.
     scoring : str or scorer
-        For performance.
+        Score of the performance.
     attack_scoring : str or scorer
-        For attackers: the breach increase is the ratio of two of these scores, minus one, so they
-        must be above 0 and more must be better.
+        Score of the attackers. The breach increase is the ratio of two of these scores, minus one,
+        so they must be above 0, and larger must be better.
     level : float
         The p-value below which a difference is significant.
     cut : {"auto", "mdl", "quantiles", "none"} or sequence of float
-        How a sensitive column of many numbers becomes classes; see `tamis.risk.cut`.
+        How a sensitive column of many numbers is cut into classes; see `tamis.risk.cut`.
     encode : {"auto", "onehot", "ordinal", "none"}
-        How classifiers see nominal columns; see `SubsetScores`.
+        How nominal columns are encoded for classifiers; see `SubsetScores`.
     n_jobs : int, optional
     random_state : int, optional
-        Draws the folds and seeds the classifiers; by default 0, and with the preset 1, as in Weka.
+        Seeds the folds and the classifiers; by default 0, and with the preset 1, as in Weka.
     progress : bool or callable
-        `True`: show a bar while subsets are fitted, on a terminal. A callable is passed a few
-        words that say what is being done.
+        `True` shows a progress bar on a terminal while subsets are fitted. A callable is passed a
+        short message as the search proceeds.
 
     Attributes
     ----------
     candidates_ : tuple of Candidate
-        The baseline first, then in the order in which they were found.
+        The baseline, then the others in the order in which they were found.
     baseline_, best_ : Candidate
         All features, and the chosen ones.
     order_ : tuple of Candidate
         From best to worst by score.
     performance_ranking_ : tuple of str
-        Features by what performance loses without them, most first.
+        Features by the loss of performance without them, largest first.
     privacy_ranking_ : tuple of str
-        Features by what the attacker loses without them, least first.
+        Features by the loss of the attacker without them, smallest first.
     floor_ : float
         The breach increase of an attacker who knows only the distribution (DistP).
     alpha_ : float or None
-        The threshold as a number.
+        `alpha` as a number.
     search_ : str
         The search that was used.
     cut_ : Cut or None
@@ -116,7 +116,7 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     evaluation_ : Evaluation
         Ranks and scores of the candidates.
     folds_ : Folds
-        Those on which performance is measured.
+        The folds on which performance is measured.
     random_state_ : int
         The seed that was used.
     support_ : array of bool
@@ -125,9 +125,9 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     Notes
     -----
     Jafer, Matwin and Sokolova (2017), "A multi-dimensional privacy-aware evaluation function in
-    automatic feature selection". The selector uses all the rows it is given: what it reports
-    is optimistic for the chosen set. `tamis.select.breach.summary.fit_held_out` holds out some
-    rows.
+    automatic feature selection". The selector uses all rows it is given, so its scores of the
+    chosen set are optimistic; `tamis.select.breach.summary.fit_held_out` evaluates the choice on
+    held-out rows.
 
     Examples
     --------
@@ -183,7 +183,7 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.progress = progress
 
     def fit(self, X: Any, y: Any, sensitive: Any = None, groups: Any = None) -> Self:
-        """Search, measure and choose.
+        """Search for candidates, score them and choose the best.
 
         Parameters
         ----------
@@ -193,7 +193,7 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         sensitive : array, optional
             What must stay hard to guess; by default the target. It is not a feature.
         groups : array, optional
-            The person of each row, if people have several; no fold splits them.
+            The person of each row, if people have several rows; no fold splits a person.
         """
         self.searched(X, y, sensitive, groups)
         return self
@@ -201,15 +201,15 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def plot(
         self, sensitive: str = "the sensitive column", weightings: Sequence[Weights] = ()
     ) -> Picture:
-        """Every candidate by performance and breach increase, and the choice; or by E(S).
+        """Picture of all candidates by performance and breach increase, or by E(S).
 
         Parameters
         ----------
         sensitive : str
-            What to call the column that is guessed.
+            The name of the sensitive column.
         weightings : sequence of weights, optional
-            If given, a line for each shows E(S) of every candidate, as in Figures 9 to 16 of the
-            paper.
+            If given, the picture shows E(S) of every candidate instead, one line for each
+            weighting, as Figures 9 to 16 of the paper do.
         """
         from tamis.select.breach.candidate import region_picture
 
@@ -221,7 +221,7 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def _names(self) -> list[str]:
-        """The candidates by their features, most useful first, where these fit in a picture."""
+        """Names of the candidates: their features, most useful first, or their sizes if many."""
         if len(self.candidates_) > MOST_NAMED:
             return [str(c.size) for c in self.candidates_]
         return [
@@ -232,7 +232,7 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         ]
 
     def searched(self, X: Any, y: Any, sensitive: Any = None, groups: Any = None) -> Trials:
-        """Fit, and give the scores that were made on the way, for those who ask for more sets."""
+        """Fit, and return the `Trials`, by which further sets can be scored."""
         self._check_parameters()
         self.random_state_ = self._seed()
         coded = open_table(self, X, y, sensitive, self.cut)
@@ -261,6 +261,8 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         target = Task(coded.features, coded.y)
         folds = self._folds(coded.y, groups)
         scores = SubsetScores(target, self.estimator, scoring=self.scoring, cv=folds, **settings)
+        # Where the target is the sensitive column and the estimator the attacker, both scores are
+        # one: share it, so that each set is fitted once.
         same = (
             coded.hidden is None and self.attackers is None and self.attack_scoring == self.scoring
         )
@@ -269,10 +271,10 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         else:
             hidden = target
             if coded.hidden is not None:
-                # An attacker who guesses another column is tested on folds dealt for that column,
-                # as in `breach_increase`; dealt for the target, they may lack some of its values.
+                # An attacker who guesses another column is tested on folds stratified by it, as in
+                # `breach_increase`; stratified by the target, they may lack some of its values.
                 hidden = Task(coded.features, coded.hidden)
-                with warnings.catch_warnings():  # `warn` says whose classes are rare
+                with warnings.catch_warnings():  # `warn` says so for the sensitive column
                     warnings.filterwarnings("ignore", message=".* classes have fewer")
                     folds = self._folds(coded.hidden, groups)
             attack = Attack(
@@ -310,6 +312,8 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         classes = len(coded.classes) - 1
         if coded.hidden is not None:
             classes += len(np.unique(coded.hidden)) - 1
+        # All subsets, times the test rows of all folds, times log odds to add for each class but
+        # one: of the target and, if it is another column, of the sensitive one.
         cost = 2**width * int(trials.folds.sizes.sum()) * classes
         cheap = additive and width <= 24 and cost <= CHEAP
         cheap = cheap and trials.scores.by_count and trials.attack.by_count
@@ -382,12 +386,12 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def rate_candidates(candidates: list[Candidate], weights: Weights) -> Evaluation:
-    """E(S) of some candidates: performance, privacy and size."""
+    """Rank candidates by performance, privacy and size, and compute their E(S)."""
     return evaluation(factor_scores(candidates), FACTORS, weights)
 
 
 def factor_scores(candidates: Sequence[Candidate]) -> dict[str, list[float]]:
-    """What each factor is measured by, one entry a candidate."""
+    """Values of each factor, one for each candidate."""
     return {
         "performance": [candidate.performance for candidate in candidates],
         "privacy": [candidate.pbi for candidate in candidates],
@@ -396,14 +400,14 @@ def factor_scores(candidates: Sequence[Candidate]) -> dict[str, list[float]]:
 
 
 def attackers_of(selector: BreachSelector) -> dict[str, Any]:
-    """Who guesses the sensitive column, by name: by default the estimator itself."""
+    """The classifiers that guess the sensitive column, by name; by default the estimator itself."""
     if selector.attackers is None:
         return {type(selector.estimator).__name__: selector.estimator}
     return named_attackers(selector.attackers)
 
 
 def _shares(weights: Weights) -> Mapping[str, float]:
-    """The weights as used, for a search that votes; warnings are issued only once, elsewhere."""
+    """The weights as used, for a search that votes, without the warning that the choice issues."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return read_weights(weights, FACTORS)
@@ -424,7 +428,7 @@ def warn(selector: Any, trials: Trials, coded: CodedInput) -> None:
 
 
 def within_noise(trials: Trials, first: Candidate, second: Candidate) -> str:
-    """The warning if the folds cannot distinguish the winner from the next best."""
+    """A warning if the folds cannot distinguish the winner from the runner-up, else no text."""
     scores = trials.scores.many([first.features, second.features])
     guesses = [trials.attack.strongest(c.features) for c in (first, second)]
     teach = fold_p_value(scores[0].scores, scores[1].scores, trials.folds)

@@ -1,7 +1,7 @@
-"""A fitted breach selection: how good it is on rows that the search never sees, and as a record.
+"""Evaluation of a breach selection on held-out rows, its stability, and its plain record.
 
-The plain record is what `--json` prints and a report reads. Also repeats the search on other folds:
-does it make the same choice?
+The record is what `--json` prints and a report reads. Stability is measured by repeating the search
+on other folds.
 """
 
 from __future__ import annotations
@@ -28,34 +28,34 @@ from tamis.select.breach.selector import BreachSelector, attackers_of, factor_sc
 from tamis.table import Table
 
 _MAP = 10
-"""How many winners over all weights are listed."""
+"""The most winners over all weights that are listed."""
 SHARE = 0.25
-"""The share of rows held out by default."""
+"""Fraction of the rows held out by default."""
 
 
 @dataclass(frozen=True)
 class HeldOutResult:
-    """The choice and the baseline, trained on the searched rows and tested on the others."""
+    """Scores of the choice and the baseline, trained on the searched rows, tested on the others."""
 
     rows: int
-    """How many rows were held out."""
+    """The number of held-out rows."""
     performance: float
     baseline_performance: float
     pbi: float
     """Breach increase of the chosen features."""
     floor: float
-    """That of guessing from the distribution alone."""
+    """Breach increase of guessing from the distribution alone."""
     attacker: str
-    """The strongest in the search; the held-out rows are not used to pick it."""
+    """The strongest attacker of the search; the held-out rows have no part in picking it."""
 
 
 def fit_held_out(
     selector: BreachSelector, table: Table, share: float = SHARE, random_state: int = 0
 ) -> tuple[BreachSelector, HeldOutResult]:
-    """Search on some of the rows and measure the choice on the rest.
+    """Search on some of the rows and evaluate the choice on the rest.
 
-    Not the selector itself but a copy is fitted, to the features, the target and the sensitive
-    column of the table. `share` is that of the rows of each target class to hold out, all rows of a
+    A copy of the selector is fitted to the features, the target and the sensitive column of the
+    table. `share` is the fraction of the rows of each target class to hold out, all rows of a
     person or none; `random_state` draws them.
 
     >>> import warnings
@@ -79,7 +79,7 @@ def fit_held_out(
 
 
 def parts(table: Table) -> tuple[pl.DataFrame, pl.Series, pl.Series | None]:
-    """The features, target and sensitive column of a table; `None` if the latter is the target."""
+    """Features, target and sensitive column of a table; the last is `None` if it is the target."""
     if not table.features:
         raise InputError(
             "there are no columns to choose from besides the target and the sensitive one"
@@ -88,7 +88,7 @@ def parts(table: Table) -> tuple[pl.DataFrame, pl.Series, pl.Series | None]:
     sensitive = table.roles.sensitive
     apart = sensitive is not None and sensitive != table.target
     features = table.only(table.features)
-    # Categories of the whole table, so that the held-out rows have no unknown ones.
+    # Categories are those of the whole table, so that the held-out rows have no unknown ones.
     return (
         Coding.of(features).declare(features),
         table.frame[table.target],
@@ -117,7 +117,8 @@ def _measured(
     if hidden is not None and fitted.cut_ is not None:
         guessed = Task(coded, fitted.cut_.codes(sensitive_series(hidden)))
     attackers = attackers_of(fitted)
-    # The search has settled the attacker: the held-out rows do not pick one.
+    # Picking the strongest attacker on the held-out rows would make it look too strong: the search
+    # has picked it, for the choice and for the baseline.
     now, before = (
         SubsetScores(guessed, attackers[who], scoring=fitted.attack_scoring, **settings)
         for who in (fitted.best_.attacker, fitted.baseline_.attacker)
@@ -139,7 +140,7 @@ def _measured(
 
 
 def weight_sensitivity(fitted: BreachSelector) -> Sensitivity:
-    """Which allowed candidate wins under which weights; of equals, the one with fewest features.
+    """Which allowed candidate wins under which weights; ties go to the fewest features.
 
     Candidates are numbered as in `candidates_`.
     """
@@ -167,7 +168,7 @@ def breach_summary(
     held_out: HeldOutResult | None = None,
     stabilities: Sequence[Stability] = (),
 ) -> dict[str, Any]:
-    """Everything that a selection found, without any row of the table, as plain values."""
+    """The plain record of a selection; it contains no row of the table."""
     candidates = fitted.candidates_
     scores = factor_scores(candidates)
     weights = fitted.evaluation_.weights
@@ -221,10 +222,10 @@ def breach_stability(
     seeds: Iterable[int] = range(10),
     groups: Any = None,
 ) -> list[Stability]:
-    """How often each set of features is found, and chosen, over seeds; most wins first.
+    """How often each set of features is found and chosen over several seeds; most wins first.
 
-    The `cv` of the selector is a number or `None`, so that each seed draws different folds; the
-    rest is as for `BreachSelector.fit`.
+    The `cv` of the selector must be a number or `None`, so that each seed draws other folds; the
+    other parameters are as in `BreachSelector.fit`.
 
     >>> import polars as pl
     >>> from tamis.learn.bayes import AdditiveNaiveBayes
