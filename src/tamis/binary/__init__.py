@@ -1,1 +1,1 @@
-"""0/1 records: who has what, how a table becomes such records, and how they are counted."""
+"""0/1 records: how a table becomes such records, and how they are checked and counted."""

@@ -1,8 +1,7 @@
-"""Kernels: single columns of a 0/1 table, and its distinct rows where each is one word of bits.
+"""Kernels: columns of a 0/1 table, and its distinct rows if each fits into one 64-bit word.
 
-A CSR table is read in one pass, and never turned into CSC as a whole.
-
-The bits of a word are counted and found with one processor instruction each.
+A CSR table is read in one pass and never converted to CSC as a whole, which would double the
+memory. Bits of a word are counted and found with one processor instruction each.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from tamis.kernel_cache import njit
 
 
 class Columns(NamedTuple):
-    """Rows that have some columns: those of column i are ``rows[begin[i]:end[i]]``."""
+    """The rows of each of some columns; those of column i are ``rows[begin[i]:end[i]]``."""
 
     begin: NDArray[np.int64]
     end: NDArray[np.int64]
@@ -32,9 +31,9 @@ def take(
     which: NDArray[np.int64],
     support: NDArray[np.int64],
 ) -> Columns:
-    """The columns `which` in that order; one pass over a CSR table, no copy of a CSC table.
+    """Read the columns `which`, in that order: one pass over a CSR table, no copy of a CSC table.
 
-    In a CSR table, columns whose `support` is given as 0 come without rows.
+    Columns of a CSR table whose `support` is given as 0 come without rows.
     """
     if table.format == "csc":
         starts = table.indptr.astype(np.int64)
@@ -45,22 +44,23 @@ def take(
     wanted[which], place[which] = end > begin, begin
     rows = np.empty(int(end[-1]) if len(end) else 0, np.int32)
     if len(rows):
-        found = np.empty(table.shape[1] + 1, np.int32)
-        _scatter(table.indptr, table.indices, wanted, place, found, rows)
+        buffer = np.empty(table.shape[1] + 1, np.int32)
+        _scatter(table.indptr, table.indices, wanted, place, buffer, rows)
     return Columns(begin, end, rows)
 
 
 @njit(cache=True, error_model="numpy")
-def _scatter(indptr: Any, indices: Any, wanted: Any, place: Any, found: Any, rows: Any) -> None:
-    """Write the rows of the wanted columns, each column from its own offset."""
+def _scatter(indptr: Any, indices: Any, wanted: Any, place: Any, buffer: Any, rows: Any) -> None:
+    """Write the rows of the wanted columns, each column from its own offset in `place`."""
     for r in range(indptr.size - 1):
-        # Always written, kept only if wanted: the branch would be unpredictable.
+        # Written always, kept only if wanted: a branch here would be unpredictable. The buffer has
+        # one cell more than there are columns for the last write that is not kept.
         n = 0
         for c in indices[indptr[r] : indptr[r + 1]]:
-            found[n] = c
+            buffer[n] = c
             n += wanted[c]
         for i in range(n):
-            c = found[i]
+            c = buffer[i]
             rows[place[c]] = r
             place[c] += 1
 
@@ -68,7 +68,7 @@ def _scatter(indptr: Any, indices: Any, wanted: Any, place: Any, found: Any, row
 def counts_by_class(
     table: sparse.csr_array, positive: NDArray[np.bool_]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The ones of each column in all rows and in the true class, in one pass over CSR."""
+    """Ones of each column in all rows and in the true class, in one pass over a CSR table."""
     counts = np.zeros(table.shape[1], np.int64)
     _count(table.indptr, table.indices, positive, counts)
     return counts & (2**32 - 1), counts >> 32
@@ -76,7 +76,10 @@ def counts_by_class(
 
 @njit(cache=True, error_model="numpy")
 def _count(indptr: Any, indices: Any, positive: Any, counts: Any) -> None:
-    """Count all ones in the low half of a word, and those of the true class in the high half."""
+    """Count all ones in the low half of a word, and those of the true class in the high half.
+
+    A table has fewer than 2**31 rows, so the low half never carries into the high one.
+    """
     for r in range(indptr.size - 1):
         one = 1 + (np.int64(positive[r]) << 32)
         for c in indices[indptr[r] : indptr[r + 1]]:
@@ -95,7 +98,7 @@ class Distinct(NamedTuple):
 
 
 def row_masks(table: Binary) -> NDArray[np.uint64]:
-    """Each row of a table of at most 64 columns as bits, first column lowest."""
+    """Each row of a table of at most 64 columns as a word, with the first column lowest."""
     rows, width = table.shape
     masks = np.zeros(rows, np.uint64)
     if isinstance(table, np.ndarray):
@@ -110,7 +113,7 @@ def row_masks(table: Binary) -> NDArray[np.uint64]:
 
 
 def distinct_masks(masks: NDArray[np.uint64]) -> Distinct:
-    """The distinct masks with their weights."""
+    """The distinct masks, the number of rows with each, and the mask of each row."""
     of_row = np.empty(len(masks), np.int32)
     found = _number(masks, of_row)
     return Distinct(found, np.bincount(of_row, minlength=len(found)), of_row)
@@ -134,12 +137,15 @@ def _join_bits(indptr: Any, indices: Any, masks: Any) -> None:
 
 @njit(cache=True, error_model="numpy")
 def _number(masks: Any, of_row: Any) -> Any:
-    """Number the distinct masks by open addressing; three quarters of the slots stay empty."""
+    """Number the distinct masks with a hash table by open addressing; return them in order.
+
+    Three quarters of the slots stay empty, so that a search seldom takes more than one step.
+    """
     found, used = np.empty(masks.size, np.uint64), 0
     bits = 12
     slots, keys = np.full(1 << bits, -1, np.int32), np.empty(1 << bits, np.uint64)
     for r in range(masks.size):
-        if 4 * used >= slots.size:
+        if 4 * used >= slots.size:  # a table four times as large, filled again
             bits += 2
             slots, keys = np.full(1 << bits, -1, np.int32), np.empty(1 << bits, np.uint64)
             for i in range(used):
@@ -156,6 +162,8 @@ def _number(masks: Any, of_row: Any) -> Any:
 @register_jitable(error_model="numpy")
 def _slot(mask: Any, slots: Any, keys: Any, bits: int) -> Any:
     """The slot of a mask, or the free slot where it belongs."""
+    # Fibonacci hashing: the multiplier is 2**64 over the golden ratio, which spreads masks that
+    # differ in few bits over the upper bits of the product; then linear probing.
     s = (mask * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(64 - bits)
     while slots[s] >= 0 and keys[s] != mask:
         s = (s + np.uint64(1)) & np.uint64(slots.size - 1)
@@ -169,7 +177,7 @@ ALL = ~np.uint64(0)
 
 @intrinsic
 def _ones(typing_context: Any, word: Any) -> Any:
-    """The number of bits set in a word, by the processor's own instruction."""
+    """The number of bits set in a word, by one instruction of the processor."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.ctpop(args[0])
@@ -182,6 +190,7 @@ def _lowest(typing_context: Any, word: Any) -> Any:
     """The position of the lowest bit set in a nonzero word."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        # True promises that the word is not 0, for which the result would be undefined.
         return builder.cttz(args[0], context.get_constant(types.boolean, True))
 
     return types.uint64(types.uint64), generate

@@ -1,4 +1,4 @@
-"""0/1 tables and labels of two classes, checked on entry, and the ones of each column by class."""
+"""Check 0/1 tables and class labels on entry, and count the ones of each column by class."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Binary = NDArray[np.uint8] | sparse.csr_array | sparse.csc_array
 
 
 def zero_one(X: Any, names: list[str] | None = None) -> Binary:
-    """A 0/1 table as a byte array, or as a CSR or CSC array whose stored values are all 1.
+    """Check a 0/1 table; return a byte array, or a CSR or CSC array whose stored values are all 1.
 
     Parameters
     ----------
@@ -57,6 +57,7 @@ def sparse_rows(X: Any) -> sparse.csr_array:
     table = zero_one(X)
     if isinstance(table, np.ndarray):
         where, which = np.nonzero(table)
+        # Kernels compile once for each index type, so both arrays are 32 bits where these suffice.
         starts = np.zeros(len(table) + 1, dtype=np.int32 if len(which) < 2**31 else np.int64)
         np.cumsum(np.bincount(where, minlength=len(table)), out=starts[1:])
         ones = np.ones(len(which), dtype=np.uint8)
@@ -75,7 +76,7 @@ def sparse_columns(X: Any) -> sparse.csc_array:
 
 
 def two_classes(y: Any, rows: int | None = None) -> NDArray[np.bool_]:
-    """Labels of two classes as booleans; the larger label is true.
+    """Labels of two classes as booleans; the label that sorts last is true.
 
     >>> two_classes(["spam", "ham", "spam"]).tolist()
     [True, False, True]
@@ -91,7 +92,7 @@ def two_classes(y: Any, rows: int | None = None) -> NDArray[np.bool_]:
 
 
 def class_numbers(y: Any, rows: int | None = None) -> NDArray[np.intp]:
-    """Labels of any number of classes as numbers from 0, in the order of the labels.
+    """Labels of any number of classes as numbers from 0, in sorted order of the labels.
 
     >>> class_numbers(["b", "a", "c", "a"]).tolist()
     [1, 0, 2, 0]
@@ -107,7 +108,7 @@ def class_numbers(y: Any, rows: int | None = None) -> NDArray[np.intp]:
 
 
 def _one_each(y: Any, rows: int | None) -> NDArray[Any]:
-    """Labels in one dimension, one for each row."""
+    """Check that labels have one dimension, and one label for each row."""
     labels = np.asarray(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
@@ -131,11 +132,12 @@ def _not_two(classes: int) -> str:
 def _sparse_ones(X: Any) -> sparse.csr_array | sparse.csc_array:
     table = sparse.csc_array(X) if X.format == "csc" else sparse.csr_array(X)
     if X.format in ("csc", "csr"):
-        # Ask X itself, which caches the answer.
+        # Ask X itself, which caches the answer for the next call.
         table.has_canonical_format = X.has_canonical_format
     if not table.has_canonical_format:
         table = table.copy()
         table.sum_duplicates()
+    # Nearly always all stored values are 1: only otherwise are copies and closer looks needed.
     if any((part != 1).any() for part in _parts(table.data)):
         if table.dtype.kind == "f" and np.isnan(table.data).any():
             raise InputError(_MISSING)
@@ -144,7 +146,7 @@ def _sparse_ones(X: Any) -> sparse.csr_array | sparse.csc_array:
         table = table.copy()
         table.eliminate_zeros()
     if table.nnz < 2**31 and table.indices.dtype != np.int32:
-        # One index type for all tables: half the memory, and kernels compile once.
+        # 32-bit indices for all tables that allow it: half the memory, and kernels compile once.
         parts = (table.data, table.indices.astype(np.int32), table.indptr.astype(np.int32))
         table = type(table)(parts, shape=table.shape)
     return table
@@ -154,7 +156,7 @@ _PART = 2**20
 
 
 def _parts(data: NDArray[Any]) -> Iterator[NDArray[Any]]:
-    """Pieces of an array, so that a test of all of it makes no copy as long as it."""
+    """Pieces of an array, so that testing all of it needs no temporary array of its length."""
     return (data[i : i + _PART] for i in range(0, len(data), _PART))
 
 
@@ -166,14 +168,15 @@ _OTHER = "only 0 and 1 are allowed, some cells have other values; turn each valu
 
 
 def _bytes(values: NDArray[Any], names: list[str]) -> NDArray[np.uint8]:
-    """Check and narrow a few rows at a time, so that the copies stay in cache."""
+    """Check cells and narrow them to bytes, a few rows at a time so that copies stay in cache."""
     table = np.empty(values.shape, np.uint8)
     step = max(1, 2**16 // max(values.shape[1], 1))
     for begin in range(0, len(values), step):
-        some = values[begin : begin + step]
+        block = values[begin : begin + step]
         with np.errstate(invalid="ignore"):
-            narrow = some.astype(np.uint8)
-        if (narrow > 1).any() or (narrow != some).any():
+            narrow = block.astype(np.uint8)
+        # What does not survive the narrowing (NaN, 0.5, 257) differs from its original.
+        if (narrow > 1).any() or (narrow != block).any():
             raise InputError(_what_is_wrong(values, names))
         table[begin : begin + step] = narrow
     return table
@@ -207,12 +210,12 @@ def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
         return np.asarray(np.isnan(values))
     if values.dtype != object:
         return np.zeros(values.shape, dtype=bool)
-    flat = [v is None or v != v for v in values.ravel()]
+    flat = [v is None or v != v for v in values.ravel()]  # only NaN differs from itself
     return np.array(flat, dtype=bool).reshape(values.shape)
 
 
 def class_counts(table: Binary, positive: NDArray[np.bool_]) -> tuple[NDArray[np.int64], ...]:
-    """The ones of each column of a checked table: in all rows, and in rows of the true class.
+    """Ones of each column of a checked table, in all rows and in rows of the true class.
 
     >>> support, ones = class_counts(np.array([[1, 1], [1, 0]]), np.array([True, False]))
     >>> support.tolist(), ones.tolist()
@@ -221,6 +224,7 @@ def class_counts(table: Binary, positive: NDArray[np.bool_]) -> tuple[NDArray[np
     if isinstance(table, np.ndarray):
         return table.sum(axis=0, dtype=np.int64), table[positive].sum(axis=0, dtype=np.int64)
     if table.format == "csc":
+        # Running counts over the stored ones: the difference at its two ends counts a column.
         inside = np.concatenate([[0], np.cumsum(positive[table.indices])])
         starts = table.indptr.astype(np.int64)
         return np.diff(starts), np.diff(inside[starts])
@@ -232,7 +236,7 @@ def class_counts(table: Binary, positive: NDArray[np.bool_]) -> tuple[NDArray[np
 def differing_pairs(
     support: NDArray[np.int64], ones: NDArray[np.int64], rows: int, positives: int
 ) -> NDArray[np.int64]:
-    """The pairs of opposite classes that each single column distinguishes."""
+    """For each column alone, the number of pairs of rows of opposite classes that differ in it."""
     others = support - ones
     pairs: NDArray[np.int64] = ones * (rows - positives - others) + others * (positives - ones)
     return pairs

@@ -1,8 +1,8 @@
 """Sparse 0/1 records: who has what.
 
-A `BinaryTable` is a scipy CSR matrix with column names and one label per row. It comes
-from a sparse file (`tamis.read_binary`), from a table whose features are already 0/1
-(`from_wide`), or from any table by a given encoding (`binarise`).
+A `BinaryTable` is a scipy CSR matrix with column names and one label per row. It is read from a
+sparse file (`tamis.read_binary`), or made from a table whose features are already 0/1 (`from_wide`)
+or from any table by an encoding (`binarise`).
 """
 
 from __future__ import annotations
@@ -28,12 +28,16 @@ if TYPE_CHECKING:
     from scipy import sparse
 
 QUANTILES = 4
-"""The number of intervals a numeric column is cut into if nothing else is stated."""
+"""Default number of intervals into which a numeric column is cut."""
 
 
 @dataclass(frozen=True)
 class Cut:
-    """How one column becomes 0/1 columns: one of the three, or none of them for every value."""
+    """How one column becomes 0/1 columns: by cuts, by quantiles, or one value against the rest.
+
+    With none of the three, each value becomes a column; numbers and dates with more than
+    `QUANTILES` values become intervals.
+    """
 
     cuts: tuple[float, ...] | None = None
     quantiles: int | None = None
@@ -58,13 +62,13 @@ class Cut:
 
 @dataclass(frozen=True, eq=False)
 class BinaryTable:
-    """0/1 records: `matrix` has a row per entity and a column per feature.
+    """0/1 records: `matrix` has a row for each entity and a column for each feature.
 
-    `people` has the person each row is about, by default each row another; `unit` is what counts
-    refer to, see `Table.unit`. `secrets` are the values of a sensitive column, which is not in the
-    matrix, and `sensitive` is its name. `unlabelled` is how many entities without a label were left
-    out when they were read. `sources` names the column of a table that a feature was made of, where
-    it has another name.
+    `people` has the person of each row, by default another one for each; `unit` is what counts
+    refer to, see `Table.unit`. `secrets` are the values of the sensitive column, which is not in
+    the matrix, and `sensitive` is its name. `unlabelled` is the number of entities that were left
+    out on reading because they have no label. `sources` maps features that were made from a column
+    of another name to that column.
 
     Examples
     --------
@@ -116,7 +120,7 @@ class BinaryTable:
         return self.select([i for i, name in enumerate(self.features) if name not in left])
 
     def with_sensitive(self, name: str) -> Self:
-        """The same records where one feature must stay hard to guess, and is never released.
+        """The same records with one feature turned into the sensitive column, never released.
 
         >>> table = from_matrix([[1, 0], [1, 1]], ["bread", "milk"]).with_sensitive("milk")
         >>> table.features, table.secrets.tolist()
@@ -129,19 +133,19 @@ class BinaryTable:
     def frame(self) -> pl.DataFrame:
         """A wide frame of 0/1 columns, then the sensitive column, and the label last."""
         beside = {self.sensitive: self.secrets, self.target: self.labels}
-        more = {name: v for name, v in beside.items() if name is not None and v is not None}
-        if taken := [name for name in more if name in self.features]:
+        extra = {name: v for name, v in beside.items() if name is not None and v is not None}
+        if taken := [name for name in extra if name in self.features]:
             raise InputError(
                 f"{listed_as('feature', taken, 'has', 'have')} the name of the label; rename it"
             )
         dense = self.matrix.toarray(order="F")
         columns: dict[str, Any] = {name: dense[:, i] for i, name in enumerate(self.features)}
-        return pl.DataFrame({**columns, **more})
+        return pl.DataFrame({**columns, **extra})
 
     def table(self, columns: Sequence[int] | None = None) -> Table:
-        """Some of the features, or all, as a dense table with its roles."""
-        some = self if columns is None else self.select(columns)
-        return Table(some.frame(), unlabelled=self.unlabelled).with_roles(
+        """The features, or some of them by number, as a dense table with its roles."""
+        chosen = self if columns is None else self.select(columns)
+        return Table(chosen.frame(), unlabelled=self.unlabelled).with_roles(
             target=None if self.labels is None else self.target,
             sensitive=self.sensitive,
             person=() if self.unit == "people" else None,
@@ -154,7 +158,7 @@ def from_matrix(
     labels: Sequence[Any] | None = None,
     target: str = "label",
 ) -> BinaryTable:
-    """A dense or scipy sparse 0/1 matrix with names and labels."""
+    """0/1 records from a dense or scipy sparse matrix, with names and labels."""
     from tamis.binary.matrix import sparse_rows
 
     csr = sparse_rows(matrix)
@@ -171,9 +175,10 @@ def from_matrix(
 
 
 def _ones(csr: sparse.csr_array) -> sparse.csr_array:
-    """The same pattern, stored as small ones with sorted indices."""
+    """The same pattern, stored as ones of one byte with sorted indices."""
     from scipy import sparse
 
+    # The indices are copied, since sorting changes them in place.
     pattern = (np.ones(csr.nnz, np.uint8), csr.indices.copy(), csr.indptr)
     ones = sparse.csr_array(pattern, shape=csr.shape)
     ones.sort_indices()
@@ -181,13 +186,13 @@ def _ones(csr: sparse.csr_array) -> sparse.csr_array:
 
 
 def is_binary(table: Table) -> bool:
-    """Whether every feature is already 0/1, with none missing."""
+    """Whether every feature is already 0/1, without missing cells."""
     columns = [table.frame[c] for c in table.features]
     return bool(columns) and all(is_zero_one(column) for column in columns)
 
 
 def is_zero_one(column: pl.Series) -> bool:
-    """Whether every cell of a column is 0 or 1, none missing.
+    """Whether every cell of a column is 0 or 1, and none is missing.
 
     >>> is_zero_one(pl.Series([0, 1, 1])), is_zero_one(pl.Series([0, None, 1]))
     (True, False)
@@ -201,7 +206,7 @@ def is_zero_one(column: pl.Series) -> bool:
 
 
 def from_wide(table: Table) -> BinaryTable:
-    """A table whose features are already 0/1 columns, unchanged."""
+    """0/1 records from a table whose features are already 0/1 columns."""
     if not is_binary(table):
         odd = [c for c in table.features if not is_zero_one(table.frame[c])]
         raise InputError(
@@ -219,15 +224,15 @@ def binarise(table: Table, how: Mapping[str, Cut] | None = None, *, k: int = K) 
     ----------
     table : Table
     how : mapping of column to `Cut`, optional
-        The columns to encode; others are left out. By default every feature is taken: text by
-        its values, numbers by quartiles, numbers with few values by their values.
+        The columns to encode; others are left out. By default every feature is encoded: text by
+        its values, numbers by quartiles, numbers with few values by these.
     k : int
         The fewest people in each interval made by quantiles; their ends are round numbers, see
         `tamis.cuts`.
 
     Notes
     -----
-    A missing cell has none of its column's features: nothing is known about that person.
+    A missing cell has none of the features of its column: nothing is known about that person.
 
     Examples
     --------
@@ -271,7 +276,7 @@ def _encoded(column: pl.Series, cut: Cut, k: int, people: People) -> list[tuple[
 
 
 def _periods(column: pl.Series) -> list[tuple[str, pl.Series]]:
-    """Dates by their years, those of a single year by its months."""
+    """0/1 columns for the years of dates, or for the months if all are in one year."""
     dates = bare(column)
     unit = "%Y" if dates.dt.year().drop_nulls().n_unique() > 1 else "%Y-%m"
     periods = dates.dt.strftime(unit)
@@ -297,7 +302,7 @@ def _quantiles(column: pl.Series, cut: Cut, k: int, people: People) -> list[floa
 
 
 def _intervals(column: pl.Series, cuts: list[float]) -> list[tuple[str, pl.Series]]:
-    """Half-open intervals that end at the cuts and include them."""
+    """0/1 columns for half-open intervals that end at the cuts and include them."""
     if not cuts:
         return []
     parts = [(f"{column.name} <= {_shown(cuts[0])}", column <= cuts[0])]

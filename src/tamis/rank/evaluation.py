@@ -1,8 +1,7 @@
 """E(S), the weighted sum of ranks by which the paper chooses, and the Pareto front.
 
-What counts are factors with a direction, and their weights.
-
-Beside it, two scores that keep the magnitudes that ranks throw away: `min_max` and `topsis`.
+Candidates are compared by factors, each with a direction and a weight. Two more scores, `min_max`
+and `topsis`, keep the magnitudes that ranks discard.
 """
 
 from __future__ import annotations
@@ -29,9 +28,10 @@ Weights = Mapping[str, float] | str | None
 Values = NDArray[np.float64]
 
 WEIGHTS = {"performance": 0.5, "privacy": 0.25, "size": 0.25}
-"""What counts how much in the choice of columns and of releases, where nobody says."""
+"""Default weights in the choice of columns and of releases."""
 TIE = 1e-9
-"""Numbers that differ by no more than this share of the largest are equal."""
+"""Numbers that differ by no more than this fraction of the largest are equal: far above rounding,
+far below any difference that means something."""
 NEAR_ONE = 0.005
 """Weights whose sum is this close to one, such as three times .333, are used as they are."""
 
@@ -47,23 +47,23 @@ def read_factors(factors: Factors) -> dict[str, Direction]:
     if not isinstance(factors, Mapping):
         pairs = [text.rpartition(":") for text in factors]
         factors = {name.strip(): direction.strip() for name, _, direction in pairs}
-    found: dict[str, Direction] = {}
+    directions: dict[str, Direction] = {}
     for name, direction in factors.items():
         if not name or direction not in ("max", "min"):
             raise InputError(
                 f"a factor must be NAME:max or NAME:min, got {name!r} with direction {direction!r}"
             )
-        found[name] = "max" if direction == "max" else "min"
-    if not found:
+        directions[name] = "max" if direction == "max" else "min"
+    if not directions:
         raise InputError("name at least one factor, such as accuracy:max")
-    return found
+    return directions
 
 
 def read_weights(weights: Weights, factors: Iterable[str]) -> dict[str, float]:
     """The weight of each factor; factors that are not named have weight 0.
 
     Weights may be ratios: if they do not sum to one, they are divided by their sum, with a
-    warning. `None`: `WEIGHTS` for the factors that it names, and equal weights for others.
+    warning. `None` gives `WEIGHTS` if the factors are the ones it names, else equal weights.
 
     >>> read_weights("performance=.5,privacy=.5", ["performance", "privacy", "size"])
     {'performance': 0.5, 'privacy': 0.5, 'size': 0.0}
@@ -94,35 +94,35 @@ def read_weights(weights: Weights, factors: Iterable[str]) -> dict[str, float]:
 
 
 def _parsed(text: str) -> dict[str, float]:
-    found = {}
+    weights = {}
     for part in text.split(","):
-        name, _, number = part.rpartition("=")
+        name, _, number = part.rpartition("=")  # names may contain '=', numbers may not
         try:
-            found[name.strip()] = float(number)
+            weights[name.strip()] = float(number)
         except ValueError:
             raise InputError(
                 f"weights must be written like performance=.5,privacy=.25, got {part.strip()!r}"
             ) from None
-    return found
+    return weights
 
 
 def read_scores(scores: Any, names: Iterable[str]) -> dict[str, Values]:
-    """Some columns of a frame or a mapping, each as an array of numbers."""
+    """Named columns of a frame or a mapping, each as an array of finite numbers."""
     columns = scores if isinstance(scores, Mapping) else {c: scores[c] for c in scores.columns}
-    found = {}
+    chosen = {}
     for name in names:
         if name not in columns:
             raise InputError(
                 f"there are no scores named {name!r}; the scores are {listed(map(str, columns))}"
             )
-        found[name] = _numbers(columns[name], name)
-    lengths = {len(values) for values in found.values()}
+        chosen[name] = _numbers(columns[name], name)
+    lengths = {len(values) for values in chosen.values()}
     if len(lengths) != 1 or 0 in lengths:
         raise InputError(
             "every factor needs one score for each candidate, and there must be at least one "
             "candidate"
         )
-    return found
+    return chosen
 
 
 def _numbers(column: Any, name: str) -> Values:
@@ -136,7 +136,7 @@ def _numbers(column: Any, name: str) -> Values:
 
 
 def levels(values: Sequence[float] | Values) -> NDArray[np.int64]:
-    """Numbers as 0, 1, 2, ... from the lowest; equal ones share a level despite rounding.
+    """Number distinct values 0, 1, 2, ... from the lowest; values equal up to rounding share one.
 
     >>> levels([0.3, 0.1 + 0.2, 0.1]).tolist()
     [1, 1, 0]
@@ -144,26 +144,27 @@ def levels(values: Sequence[float] | Values) -> NDArray[np.int64]:
     values = np.asarray(values, dtype=np.float64)
     order = np.argsort(values, kind="stable")
     same = TIE * float(np.abs(values).max(initial=0.0))
+    # Neighbours are compared, so a chain of small steps is one level, however long it is.
     steps = np.diff(values[order], prepend=values[order][:1]) > same
-    found = np.empty(len(values), dtype=np.int64)
-    found[order] = np.cumsum(steps)
-    return found
+    numbers = np.empty(len(values), dtype=np.int64)
+    numbers[order] = np.cumsum(steps)
+    return numbers
 
 
 def goodness(values: Values, direction: Direction) -> NDArray[np.int64]:
-    """Levels oriented so that more is better."""
+    """Levels turned so that a larger one is better."""
     return levels(values if direction == "max" else -values)
 
 
 Ranks = NDArray[np.int64]
 
 SIZES = ("size", "features", "num")
-"""Factor names that are taken for the number of features."""
+"""Factor names that are understood as the number of features, which breaks ties."""
 
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """Ranks, scores and order of some candidates.
+    """Ranks, E(S) and order of candidates.
 
     Attributes
     ----------
@@ -192,15 +193,15 @@ class Evaluation:
     def plot(
         self, names: Sequence[str] | None = None, weightings: Sequence[Weights] = ()
     ) -> Picture:
-        """Which candidate wins under which weights, for three factors; or E(S) under some weights.
+        """Picture of the winners under all weights of three factors, or of E(S) under some weights.
 
         Parameters
         ----------
         names : sequence of str, optional
-            Of the candidates; by default their numbers.
+            Names of the candidates; by default their numbers.
         weightings : sequence of weights, optional
-            If given, a line for each shows E(S) of every candidate, as Figures 9 to 16 of the paper
-            do, in place of the triangle of all weights.
+            If given, the picture shows E(S) of every candidate, one line for each weighting, as
+            Figures 9 to 16 of the paper do, rather than the triangle of all weights.
         """
         from tamis.rank.sensitivity import scores_picture, sensitivity, weight_picture
 
@@ -211,7 +212,7 @@ class Evaluation:
         return weight_picture(self, sensitivity(self), names)
 
     def reweighted(self, weights: Weights) -> Evaluation:
-        """The same ranks under other weights; what ties keeps the order that it has here."""
+        """The same ranks under other weights; candidates that tie keep their present order."""
         shares = read_weights(weights, self.factors)
         total = weighted(self.ranks, shares)
         place = np.empty(len(total))
@@ -227,16 +228,16 @@ class Evaluation:
 def evaluation(
     scores: Any, factors: Factors, weights: Weights = None, *, ties: str | None = None
 ) -> Evaluation:
-    """Rank candidates on each factor and add up the weighted ranks.
+    """Rank candidates on each factor and sum the weighted ranks: E(S).
 
     Parameters
     ----------
     scores : frame, or mapping of str to numbers
         One row per candidate; the columns are the factors.
     factors : mapping of str to {"max", "min"}, or strings such as "accuracy:max"
-        What counts, and which way is better.
+        The factors, and which direction is better.
     weights : mapping, string such as "accuracy=2,pbi=1", or None
-        Ratios are divided by their sum, with a warning; equal by default.
+        Ratios are divided by their sum, with a warning; see `read_weights` for the default.
     ties : str, optional
         A column whose smallest value breaks ties; by default the factor named `size`,
         `features` or `num`. Remaining ties keep the order of the table.
@@ -272,30 +273,32 @@ def evaluation(
 
 
 def ranked(values: Values, direction: Direction) -> Ranks:
-    """One more than the number of candidates that are strictly worse.
+    """Rank of each candidate: one more than the number of candidates that are strictly worse.
 
     >>> ranked(np.array([0.2, 0.5, 0.2]), "min").tolist()
     [2, 1, 2]
     """
     good = goodness(values, direction)
     worse = np.concatenate([[0], np.cumsum(np.bincount(good))])
-    found: Ranks = 1 + worse[good]
-    return found
+    ranks: Ranks = 1 + worse[good]
+    return ranks
 
 
 def weighted(columns: Mapping[str, NDArray[Any]], weights: Mapping[str, float]) -> Values:
-    """The weighted sum of some columns, always added in the same order."""
+    """Weighted sum of some columns, always added in the same order."""
     parts = [weights[name] * np.asarray(column, dtype=float) for name, column in columns.items()]
-    return reduce(np.add, parts)  # numpy's own sum may add in pairs
+    # The sum of numpy may add in pairs, which rounds otherwise and would change bytes.
+    return reduce(np.add, parts)
 
 
 def ordered(total: Values, sizes: Values) -> tuple[int, ...]:
-    """From the largest sum to the smallest; among equals the smallest size, then the first."""
+    """Order from the largest sum to the smallest; ties: the smallest size, then the first."""
+    # The last key of lexsort is the first to decide; levels make sums equal that rounding parts.
     return tuple(np.lexsort([np.arange(len(total)), sizes, -levels(total)]).tolist())
 
 
 def pareto_front(scores: Any, factors: Factors) -> NDArray[np.bool_]:
-    """Which candidates are not dominated.
+    """Mask of the candidates that are not dominated.
 
     A candidate is dominated if another is at least as good in every factor and better in one;
     equal candidates do not dominate each other.
@@ -322,23 +325,24 @@ def pareto_front(scores: Any, factors: Factors) -> NDArray[np.bool_]:
 
 
 def front(good: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Rows to which no other row is at least equal everywhere and greater somewhere."""
+    """Mask of the rows that no other row equals or exceeds everywhere and exceeds somewhere."""
     points, of_row = np.unique(good, axis=0, return_inverse=True)
-    # In this order, whatever dominates a point comes before it.
+    # A dominating point has the larger sum, so in this order it comes before those it dominates,
+    # and the first point left is never dominated.
     waiting = np.argsort(-points.sum(axis=1), kind="stable")
     kept = np.zeros(len(points), dtype=bool)
     while len(waiting):
         kept[waiting[0]] = True
         beaten = (points[waiting] <= points[waiting[0]]).all(axis=1)
         waiting = waiting[~beaten]
-    found: NDArray[np.bool_] = kept[of_row]
-    return found
+    undominated: NDArray[np.bool_] = kept[of_row]
+    return undominated
 
 
 def min_max(scores: Any, factors: Factors, weights: Weights = None) -> Values:
-    """The weighted sum of values scaled to [0, 1], where the best of each factor is 1.
+    """Weighted sum of values scaled to [0, 1], where the best value of each factor becomes 1.
 
-    A factor on which all candidates are equal gives 1 to each.
+    If all candidates are equal on a factor, each gets 1.
 
     Parameters
     ----------
@@ -362,7 +366,7 @@ def min_max(scores: Any, factors: Factors, weights: Weights = None) -> Values:
 
 
 def topsis(scores: Any, factors: Factors, weights: Weights = None) -> Values:
-    """How close each candidate is to the best on all factors, relative to the worst: TOPSIS.
+    """Relative closeness of each candidate to the ideal, the best on all factors: TOPSIS.
 
     Parameters
     ----------
@@ -374,7 +378,7 @@ def topsis(scores: Any, factors: Factors, weights: Weights = None) -> Values:
     Returns
     -------
     array of float
-        In [0, 1]; 1 if a candidate is the best on every factor that counts.
+        In [0, 1]; 1 if a candidate is the best on every factor with a weight above 0.
 
     Notes
     -----
@@ -393,8 +397,9 @@ def topsis(scores: Any, factors: Factors, weights: Weights = None) -> Values:
     best = np.linalg.norm(placed - placed.max(axis=0), axis=1)
     worst = np.linalg.norm(placed - placed.min(axis=0), axis=1)
     apart = best + worst
-    found: Values = np.where(apart > 0, worst / np.where(apart > 0, apart, 1), 1.0)
-    return found
+    # If all candidates are equal, each is the best on every factor.
+    closeness: Values = np.where(apart > 0, worst / np.where(apart > 0, apart, 1), 1.0)
+    return closeness
 
 
 def _read(
@@ -412,12 +417,12 @@ def _share(values: Values, direction: Direction) -> Values:
     good = _turned(values, direction)
     if not levels(good).any():
         return np.ones(len(good))
-    found: Values = (good - good.min()) / np.ptp(good)
-    return found
+    scaled: Values = (good - good.min()) / np.ptp(good)
+    return scaled
 
 
 def _unit(values: Values) -> Values:
-    """Values divided by their length; those equal up to rounding become identical."""
+    """Values divided by their Euclidean length; those all equal up to rounding become identical."""
     steady = values if levels(values).any() else np.full(len(values), values[0])
     length = float(np.linalg.norm(steady))
     return steady / length if length else steady

@@ -1,4 +1,4 @@
-"""How much a choice depends on the weights, with a picture of their triangle, and on the seed."""
+"""How much a choice depends on the weights, with a picture of their triangle, and on the run."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from tamis.notebook import in_short
 from tamis.rank.evaluation import TIE, Evaluation, Values, Weights
 
 MOST_POINTS = 5_000
-"""About how many weightings the map tries."""
+"""The most weightings on the grid."""
 Corners = NDArray[np.float64]
 
 _WIDTH, _HEIGHT = 760.0, 460.0
 _TOP, _BOTTOM, _LEFT, _SIDE = 84.0, 404.0, 60.0, 370.0
-"""Of the picture."""
+"""Edges of the triangle in the picture."""
 _COLOURS = (*COLOURS[:7], SOFT)
 
 
@@ -35,16 +35,17 @@ class Sensitivity:
     winner : int
         The winner under the given weights.
     margin : float
-        The smallest weight that must move between factors before another candidate is as
-        good, in [0, 1]; infinite if no weights make another one better.
+        The least total weight that must move between factors before another candidate is as good,
+        in [0, 1]; infinite if no weights make another one better.
     rival : int or None
         The candidate that catches up first.
     weights : array of shape (points, factors)
-        An even grid over all possible weights: the weight triangle where there are three factors.
+        An even grid over all possible weights, which form a triangle if there are three factors.
     winners : array of int
         The winner at each point.
     shares : dict of int to float
-        The share of all possible weights under which each winning candidate wins.
+        For each candidate that wins anywhere, the fraction of all possible weights under which it
+        does.
     """
 
     winner: int
@@ -60,7 +61,7 @@ class Sensitivity:
 
 
 def sensitivity(found: Evaluation, sizes: Values | None = None) -> Sensitivity:
-    """Try all weights, and find how far the given ones are from changing the winner.
+    """Find the winner under all weights, and how far the given ones are from another winner.
 
     `sizes` break ties, as in `evaluation`: the smallest wins.
 
@@ -93,41 +94,49 @@ def sensitivity(found: Evaluation, sizes: Values | None = None) -> Sensitivity:
 
 
 def weight_grid(factors: int, most: int = MOST_POINTS) -> Values:
-    """Weights spread evenly over all weights that sum to one, none of them zero.
+    """Grid of at most `most` points, spread evenly over all weights that sum to one, none zero.
 
     >>> weight_grid(2, most=2).tolist()
     [[0.25, 0.75], [0.75, 0.25]]
     """
+    # Stars and bars: `factors - 1` bars part `steps` stars into a part for each factor.
     steps = 0
     while comb(steps + factors, factors - 1) <= most and factors > 1:
         steps += 1
     bars = np.array(list(combinations(range(steps + factors - 1), factors - 1)), dtype=int)
     edges = np.full((len(bars), 1), steps + factors - 1)
     parts = np.diff(np.hstack([np.full((len(bars), 1), -1), bars, edges]), axis=1) - 1
+    # Each point is the centre of its cell, so that no weight is zero and shares are not biased
+    # towards the border.
     grid: Values = (parts + 1 / factors) / (steps + 1)
     return grid
 
 
 def _winners(totals: Values, sizes: Values) -> NDArray[np.int64]:
-    """The candidate with the largest sum in each row; of equals, the smallest, then the first."""
+    """The candidate with the largest sum in each row; ties: the smallest size, then the first."""
     top = totals.max(axis=1, keepdims=True)
     ahead = totals >= top - TIE * np.abs(top)
     smallest_first = np.argsort(sizes, kind="stable")
-    found: NDArray[np.int64] = smallest_first[ahead[:, smallest_first].argmax(axis=1)]
-    return found
+    # Of a row of booleans, argmax is the first that is true.
+    winners: NDArray[np.int64] = smallest_first[ahead[:, smallest_first].argmax(axis=1)]
+    return winners
 
 
 def _margins(ranks: Values, weights: Values, winner: int) -> Values:
-    """For each candidate, the smallest weight to move before it is as good as the winner."""
-    found = np.full(len(ranks), np.inf)
+    """For each candidate, the least weight to move before it is as good as the winner."""
+    margins = np.full(len(ranks), np.inf)
     for other in range(len(ranks)):
         if other != winner:
-            found[other] = _to_catch_up(ranks[other] - ranks[winner], weights)
-    return found
+            margins[other] = _to_catch_up(ranks[other] - ranks[winner], weights)
+    return margins
 
 
 def _to_catch_up(gain: Values, weights: Values) -> float:
-    """Move weight to the factor that most favours the rival, first from where it loses most."""
+    """The least weight to move before a rival with these gains in rank is as good as the winner.
+
+    Weight goes to the factor that favours the rival most, first from those where it loses most.
+    """
+    # Greedy is optimal: each unit of weight yields most when moved from the least gain to the most.
     best = float(gain.max())
     if best <= 0:
         return np.inf
@@ -148,7 +157,7 @@ Subset = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Stability:
-    """One set of features over many runs: the share of runs that found it, and that chose it."""
+    """A set of features over several runs: the fraction that found it, and that chose it."""
 
     features: Subset
     found: float
@@ -156,7 +165,7 @@ class Stability:
 
 
 def stability(runs: Iterable[tuple[Collection[Subset], Subset]]) -> list[Stability]:
-    """Count how often, over many runs, each set of features is found and wins.
+    """How often, over several runs, each set of features is found and wins.
 
     A run is its candidates and its winner, each a tuple of names in the same order in every run.
     Most wins come first, then most often found.
@@ -178,9 +187,10 @@ def stability(runs: Iterable[tuple[Collection[Subset], Subset]]) -> list[Stabili
 
 
 def weight_picture(found: Evaluation, moves: Sensitivity, names: Sequence[str]) -> Picture:
-    """Each winner's part of the triangle of three factors, and the given weights as a ring.
+    """Picture of the weight triangle of three factors, divided among the winners.
 
-    Borders are exact; `names` are those of the candidates.
+    The given weights are a ring. Borders are computed exactly, not from the grid; `names` are
+    those of the candidates.
     """
     factors = list(found.factors)
     if len(factors) != 3:
@@ -207,7 +217,7 @@ def weight_picture(found: Evaluation, moves: Sensitivity, names: Sequence[str]) 
 
 
 def winning_part(ranks: NDArray[np.float64], who: int) -> list[Corners]:
-    """The corners, as weights, of the part of the triangle where no sum exceeds a candidate's.
+    """Corners, as weights, of the part of the triangle in which a candidate has the largest sum.
 
     >>> ranks = np.array([[2.0, 1.0, 1.0], [1.0, 2.0, 1.0]])
     >>> [corner.tolist() for corner in winning_part(ranks, 0)]
@@ -220,7 +230,7 @@ def winning_part(ranks: NDArray[np.float64], who: int) -> list[Corners]:
 
 
 def _cut_off(corners: list[Corners], ahead: NDArray[np.float64]) -> list[Corners]:
-    """The part of a polygon where a weighted sum is not below zero (Sutherland and Hodgman)."""
+    """Clip a polygon to where a weighted sum is at least 0 (Sutherland and Hodgman)."""
     kept = []
     for here, after in zip(corners, [*corners[1:], *corners[:1]]):
         now, then = float(here @ ahead), float(after @ ahead)
@@ -234,7 +244,7 @@ def _cut_off(corners: list[Corners], ahead: NDArray[np.float64]) -> list[Corners
 def scores_picture(
     found: Evaluation, weightings: Sequence[Weights], names: Sequence[str]
 ) -> Picture:
-    """E(S) of every candidate, a line for each weighting; the highest is told in words.
+    """Picture of E(S) of every candidate, one line for each weighting; the highest in words.
 
     Notes
     -----
@@ -253,7 +263,7 @@ def scores_picture(
 
 
 def _place(weights: Corners) -> tuple[float, float]:
-    """Weights on the canvas: the first factor at the top, then bottom left and bottom right."""
+    """Place of weights on the canvas; corners: top, bottom left and bottom right."""
     x = _LEFT + _SIDE * (weights[0] / 2 + weights[2])
     return float(x), float(_BOTTOM - (_BOTTOM - _TOP) * weights[0])
 
