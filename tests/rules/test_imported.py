@@ -157,7 +157,7 @@ def test_rules_of_rulefit_speak_for_one_of_two_labels():
         "petal_width > 0.8 and petal_length <= 4.95 -> versicolor",
         "sepal_length <= 5.45 -> setosa",
     ]
-    with pytest.raises(InputError, match=r"coefficients and no labels.* --rule-labels which"):
+    with pytest.raises(InputError, match=r"coefficients and no labels.* --rule-labels the label"):
         lines("rulefit.csv")
 
 

@@ -4,9 +4,9 @@
 
     text, JSON, a tree, a table  ->  RuleSet  ->  counts, rules x labels, of any table
 
-`grammar` reads and writes text, `rule` also JSON, `imported` reads what other tools print; `tree`
-extracts rules from fitted trees, or from a table by fitting one; `pack` and `count` count rows
-with packed bits.
+`grammar` reads and writes text, `rule` JSON records; `imported` reads what other tools print;
+`tree` extracts rules from a fitted tree, or fits one to a table; `pack` and `count` count the rows
+that match, with packed bits.
 """
 
 from tamis.rules.rule import Between, Condition, OneOf, Rule

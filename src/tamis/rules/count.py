@@ -1,13 +1,13 @@
-"""How many rows of each label match each rule: the matrix that every measure starts from.
+"""How many rows of each label match each rule: the matrix from which every measure is computed.
 
-Each condition is a row of bits, one bit per row of a chunk, and a rule the AND of its conditions.
-With few labels the rows stay in order, and the bits of a rule are counted under a mask per label.
-With many, they are laid out label by label, each label starting a new word of 64 bits, so that one
-count of bits gives all labels of a rule.
+Each condition is a row of bits, one bit for each row of a chunk, and a rule is the AND of its
+conditions. With few labels the rows stay in order, and the bits of a rule are counted under a mask
+for each label. With many labels the rows are sorted by label, each label starting a new word of 64
+bits, so that one pass of counting bits gives all labels of a rule.
 
-Asked of a column that was released in a coarser form, a condition on values becomes one on groups:
-a group meets it if every value in it does. Of `age <= 43` the groups `[30, 40)` and below remain;
-nobody in `[40, 50)` is known to meet it, nor to meet `age > 43`.
+On a column that was released in a coarser form, a condition on values becomes one on groups: a
+group meets it if every value in it does. For `age <= 43`, these are the groups `[30, 40)` and
+below; nobody in `[40, 50)` is known to meet it, nor to meet `age > 43`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from tamis.table import bare
 Matrix = NDArray[np.int64]
 
 MEMORY = 256 * 2**20
-"""Bytes that a count may hold at once, by default."""
+"""The most bytes that a count may hold at once, by default."""
 
 _BLOCK = 64
 """Rules counted together; few enough that their bits stay in cache."""
@@ -40,22 +40,23 @@ _FEW_LABELS = 4
 """Up to this many values of the target, a mask for each costs less than sorting the rows."""
 
 _MOST_WORDS = 1024
+"""The longest chunk, in words of 64 rows, however much memory there is: its bits stay in cache."""
 _BYTES_A_ROW = 128
 """A generous bound on the bytes that one row takes while its columns are packed."""
 
 
 @dataclass(frozen=True)
 class Counts:
-    """Rows of a table by rule and label.
+    """Numbers of rows of a table by rule and label.
 
     Attributes
     ----------
     labels : tuple of str
-        What the columns of the matrices stand for.
+        The labels of the columns of the matrices.
     by_label : array, rules x labels
-        Rows that match a rule; a row counts for every rule that it matches.
+        Rows that match each rule; a row counts for every rule that it matches.
     first : array, rules x labels, or None
-        Rows whose first matching rule it is; only if requested.
+        Rows for which the rule is the first that they match; only if requested.
     totals, covered : arrays, one number per label
         All rows, and the rows that match some rule.
     """
@@ -80,7 +81,7 @@ class Counts:
 
     @property
     def coverage(self) -> float:
-        """The share of rows that match some rule."""
+        """Fraction of the rows that match some rule."""
         return int(self.covered.sum()) / self.rows if self.rows else 0.0
 
 
@@ -135,10 +136,11 @@ def count_rules(
 
 
 class _Counter:
-    """The matrices so far, and whatever is needed to add a chunk of rows to them."""
+    """Counts so far, and what is needed to add those of another chunk of rows."""
 
     def __init__(self, rules: RuleSet, frame: pl.DataFrame, labels: int, first_match: bool):
         known = set(frame.columns)
+        # Each distinct condition is evaluated once, however many rules have it.
         conditions = {c: i for i, c in enumerate(rules.conditions)}
         wanted = [[conditions[c] for c in r.conditions] for r in rules]
         self.conditions = len(conditions)
@@ -157,9 +159,12 @@ class _Counter:
         self.covered = np.zeros(labels, dtype=np.int64)
 
     def chunk_rows(self, memory: int) -> int:
-        """How many rows to take at once to stay within `memory`."""
+        """The number of rows to read at once to stay within `memory`."""
         labels = len(self.totals)
         groups = max((p.groups for p in self.packed), default=0)
+        # Bytes for 64 rows: a word for each condition, for each group of one column and for the
+        # buffers of a block, and the columns themselves. Sorted by label, each label may leave a
+        # word partly empty, hence the words taken off below.
         a_word = 8 * (self.conditions + groups + 4 * _BLOCK) + 64 * _BYTES_A_ROW
         words = memory // a_word - labels
         if words < 1:
@@ -189,7 +194,7 @@ class _Counter:
 
 @dataclass(frozen=True)
 class _Masked:
-    """Rows in their order, and a mask of bits for each label; rows without a label are in none."""
+    """Rows in their order, with a mask of bits for each label; unlabelled rows are in no mask."""
 
     places: Places
     masks: Bits
@@ -200,11 +205,11 @@ class _Masked:
         return everyone
 
     def by_label(self, bits: Bits) -> Matrix:
-        """Bits set in each row, by label."""
-        found = np.empty((len(bits), len(self.masks)), dtype=np.int64)
+        """Number of bits set in each row of bits, by label."""
+        counts = np.empty((len(bits), len(self.masks)), dtype=np.int64)
         for label, mask in enumerate(self.masks):
-            np.bitwise_count(bits & mask).sum(axis=1, dtype=np.int64, out=found[:, label])
-        return found
+            np.bitwise_count(bits & mask).sum(axis=1, dtype=np.int64, out=counts[:, label])
+        return counts
 
 
 def _masked(cells: pl.Series, position: dict[Any, int], labels: int) -> _Masked:
@@ -220,7 +225,7 @@ def _masked(cells: pl.Series, position: dict[Any, int], labels: int) -> _Masked:
 
 @dataclass(frozen=True)
 class _Sorted:
-    """Rows label by label, and the first word of each label."""
+    """Rows sorted by label, and the first word of each label."""
 
     places: Places
     starts: NDArray[np.int64]
@@ -231,21 +236,22 @@ class _Sorted:
         return everyone
 
     def by_label(self, bits: Bits) -> Matrix:
-        """Bits set in each row, by label."""
+        """Number of bits set in each row of bits, by label."""
         starts = self.starts
-        found = np.zeros((len(bits), len(starts) - 1), dtype=np.int64)
+        counts = np.zeros((len(bits), len(starts) - 1), dtype=np.int64)
+        # Only labels with rows: of an empty slice, reduceat gives its first element, not 0.
         held = np.flatnonzero(np.diff(starts))
         if len(held):
             ones = np.bitwise_count(bits)
-            found[:, held] = np.add.reduceat(ones, starts[held], axis=1, dtype=np.int64)
-        return found
+            counts[:, held] = np.add.reduceat(ones, starts[held], axis=1, dtype=np.int64)
+        return counts
 
 
 def _laid_out(codes: NDArray[np.int64], labels: int) -> _Sorted:
     sizes = np.bincount(codes, minlength=labels)
     words = (sizes + 63) // 64
     starts = np.concatenate([[0], np.cumsum(words)])
-    # Narrow integers are radix-sorted, which is faster.
+    # A stable sort of 8- or 16-bit integers is a radix sort, which is faster.
     order = np.argsort(codes.astype(np.min_scalar_type(labels)), kind="stable")
     rank = np.empty(len(codes), dtype=np.int64)
     rank[order] = np.arange(len(codes)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
@@ -253,7 +259,7 @@ def _laid_out(codes: NDArray[np.int64], labels: int) -> _Sorted:
 
 
 def table_labels(frame: pl.DataFrame, target: str) -> list[str]:
-    """The labels of a table, as rules write them, sorted.
+    """The labels of a table, sorted, as rules write them.
 
     >>> table_labels(pl.DataFrame({"ill": [1.0, 0.0, None]}), "ill")
     ['0', '1']
@@ -262,14 +268,14 @@ def table_labels(frame: pl.DataFrame, target: str) -> list[str]:
 
 
 def predicted_labels(rules: RuleSet, held: Holds, labels: Sequence[str]) -> NDArray[np.int64]:
-    """The position in `labels` of the label that each rule predicts; -1 if it is not there.
+    """For each rule, the position in `labels` of the label it predicts; -1 if it is not there.
 
     >>> predicted_labels(RuleSet.parse("a > 0 -> y=01\\na < 0 -> y=2"), "numbers", ["1"]).tolist()
     [0, -1]
     """
     position = {label: i for i, label in enumerate(labels)}
-    found = [position.get(known_value(rule.label, held) or "", -1) for rule in rules]
-    return np.array(found, dtype=np.int64)
+    places = [position.get(known_value(rule.label, held) or "", -1) for rule in rules]
+    return np.array(places, dtype=np.int64)
 
 
 def _sorted_labels(cells: pl.Series) -> list[str]:
@@ -307,16 +313,16 @@ def kept_rules(
     min_confidence: float = 0.0,
     only: Sequence[str] | None = None,
 ) -> RuleSet:
-    """The rules that enough rows of a table match and confirm, or that are named.
+    """The rules with enough support and confidence in a table, among those that are named.
 
     Parameters
     ----------
     min_support : float
-        The smallest share of rows that match a rule.
+        The smallest fraction of the rows that match a rule.
     min_confidence : float
-        The smallest share of these that have the label it predicts.
+        The smallest fraction of these rows that have the label it predicts.
     only : list of str, optional
-        The ids of the rules to keep.
+        The ids of the rules to keep; by default all.
 
     Examples
     --------
@@ -336,7 +342,7 @@ def kept_rules(
             f"none of the {len(rules)} rules has a support of {min_support:g} and a confidence of "
             f"{min_confidence:g}; lower them"
         )
-    # A rule without an id keeps the name that its old position gave it.
+    # Rules without an id keep the name that came from their old position.
     named = [replace(rule, id=name) for rule, name in zip(rules, rules.ids)]
     return RuleSet([rule for rule, keep in zip(named, wanted) if keep], rules.target)
 
@@ -362,26 +368,26 @@ def _strong(
 
 
 class ValueLabels(NamedTuple):
-    """The values of a column, and the label of the group that each is in."""
+    """The values of a column, and the label of the group of each."""
 
     values: pl.Series
     labels: pl.Series
 
 
 def coarse_rules(rules: RuleSet, groups: Mapping[str, ValueLabels]) -> RuleSet:
-    """The same rules, as they can be asked of columns in a coarser form.
+    """Translate rules about values into rules about columns in a coarser form.
 
     Parameters
     ----------
     rules : RuleSet
         About the values of the original.
     groups : mapping of column to ValueLabels
-        For each coarser column its distinct values and their labels.
+        For each coarser column, its distinct values and their labels.
 
     Returns
     -------
     RuleSet
-        With as many rules in the same order, of the same names.
+        As many rules in the same order, with the same ids.
 
     Examples
     --------
@@ -391,17 +397,17 @@ def coarse_rules(rules: RuleSet, groups: Mapping[str, ValueLabels]) -> RuleSet:
     """
     if not groups:
         return rules
-    of_column = {column: _Groups(*each) for column, each in groups.items()}
+    of_column = {column: _Groups(*labelled) for column, labelled in groups.items()}
 
     def coarse(condition: Condition) -> Condition:
         known = of_column.get(condition.column)
         return condition if known is None else known.meeting(condition)
 
-    found = [
+    translated = [
         Rule(map(coarse, rule.conditions), rule.label, rule.distribution, name)
         for name, rule in zip(rules.ids, rules)
     ]
-    return RuleSet(found, target=rules.target)
+    return RuleSet(translated, target=rules.target)
 
 
 class _Groups:
@@ -413,25 +419,25 @@ class _Groups:
         self.labels, self.group = np.unique(
             bare(labels).filter(present).to_numpy().astype(np.str_), return_inverse=True
         )
-        # Of numbers one that no column holds.
+        # For numbers, infinity is a label that no column contains.
         numbers = labels.dtype.is_numeric()
         self.no_label = "inf" if numbers else _no_label(self.labels.tolist())
-        self.found: dict[Condition, OneOf] = {}
+        self._known: dict[Condition, OneOf] = {}
 
     def meeting(self, condition: Condition) -> OneOf:
-        """The labels of the groups whose every value meets a condition."""
-        if condition not in self.found:
-            others = np.bincount(
+        """The condition that a cell is one of the groups in which every value meets `condition`."""
+        if condition not in self._known:
+            failing = np.bincount(
                 self.group, weights=~matching(condition, self.values), minlength=len(self.labels)
             )
-            labels = self.labels[others == 0].tolist()
-            every = labels or [self.no_label]
-            self.found[condition] = OneOf(condition.column, tuple(every))
-        return self.found[condition]
+            # A condition must list a value; if no group meets it, one that no cell has.
+            labels = self.labels[failing == 0].tolist() or [self.no_label]
+            self._known[condition] = OneOf(condition.column, tuple(labels))
+        return self._known[condition]
 
 
 def _no_label(labels: list[str]) -> str:
-    """A text that is not a label, for a condition that nobody is known to meet."""
+    """A text that is no label, for a condition that no group is known to meet."""
     text = "none"
     while text in labels:
         text = f"({text})"

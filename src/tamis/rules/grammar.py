@@ -2,7 +2,7 @@
 
 ::
 
-    line       := [id ":"] [conditions] "->" consequent      # an empty line or a comment: nothing
+    line       := [id ":"] [conditions] "->" consequent      # empty lines and comments are skipped
     conditions := condition (("and" | "&" | ",") condition)*
     condition  := column ("<" | "<=" | ">" | ">=") number
                 | number ("<" | "<=") column ("<" | "<=") number
@@ -11,9 +11,9 @@
     consequent := [target "="] label, verbatim to the end of the line
                 | [target] "~" "{" label ":" share ("," label ":" share)* "}"
 
-Unusual column names go in backticks, unusual values in quotes, with backslash escapes. A
-condition may be in parentheses. Lists of items, `{sex=Male,job=Sales} => {ill=yes}`, are
-also read, with each item split at its first `=`.
+Unusual column names are written in backticks, unusual values in quotes, with backslash escapes. A
+condition may be in parentheses. Lists of items such as `{sex=Male,job=Sales} => {ill=yes}` are
+read, too, with each item split at its first `=`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ WORDS = frozenset({"and", "in", "not"})
 """Reserved words; a column or value of that name must be quoted."""
 
 BARE = r"""(?:(?!->|:\s|:$)[^\s<>=!≤≥≠{}()\[\],'"`#&~])+"""
-"""What may appear without quotes. A colon ends an id only if a space follows it."""
+"""Text that needs no quotes. A colon ends it only before a space, as after an id, or at the end."""
 
 _TOKEN = re.compile(
     rf"""\s*(?:
@@ -50,7 +50,7 @@ _SAME = {"==": "=", "<>": "!=", "≠": "!=", "≤": "<=", "≥": ">=", "&&": "an
 
 
 class RuleSyntaxError(InputError):
-    """A line that is not a rule; the message says where, and what was expected there."""
+    """Raised for a line that is not a rule; says where, and what was expected there."""
 
     def __init__(self, line: int, place: int, expected: str) -> None:
         super().__init__(f"rules, line {line}, character {place + 1}: expected {expected}")
@@ -60,7 +60,7 @@ class RuleSyntaxError(InputError):
 
 @dataclass(frozen=True)
 class Token:
-    """A piece of a line: its kind, its text without quotes, where it starts and ends."""
+    """A token of a line: its kind, its text without quotes, its start and end."""
 
     kind: str
     text: str
@@ -69,7 +69,7 @@ class Token:
 
 
 def tokens(line: str, number: int) -> Iterator[Token]:
-    """The tokens up to and including the arrow; what follows the arrow is taken verbatim.
+    """The tokens of a line up to and including the arrow; the label after it is taken verbatim.
 
     Examples
     --------
@@ -108,7 +108,7 @@ _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 
 
 class Cursor:
-    """The tokens of one line and how many of them have been read.
+    """A reader of the tokens of one line: it looks ahead, accepts or takes the next ones.
 
     Examples
     --------
@@ -133,7 +133,7 @@ class Cursor:
         return here
 
     def accept(self, text: str) -> bool:
-        """Whether this word or mark comes next; read it if so."""
+        """Read this word or mark if it comes next; return whether it did."""
         here = self.peek()
         met = here is not None and here.kind in ("word", "mark") and here.text.lower() == text
         self._at += met
@@ -188,7 +188,7 @@ _CLOSING = {"{": "}", "(": ")", "[": "]"}
 def parse_line(line: str, number: int = 1, label: str | None = None) -> tuple[Rule, str | None]:
     """The rule in one line, and the column that it predicts if the line names one.
 
-    `label` is what a line without an arrow predicts.
+    `label` is the label predicted by a line without an arrow.
 
     Examples
     --------
@@ -245,7 +245,8 @@ def _conditions(cursor: Cursor) -> tuple[Condition, ...]:
 
 
 def _condition(cursor: Cursor) -> Condition:
-    depth = 0  # counted, not recursive: a line may open more parentheses than Python's stack holds
+    # Counted rather than recursive: a line may open more parentheses than Python's stack holds.
+    depth = 0
     while cursor.accept("("):
         depth += 1
     inner = _bare_condition(cursor)
@@ -255,6 +256,7 @@ def _condition(cursor: Cursor) -> Condition:
 
 
 def _bare_condition(cursor: Cursor) -> Condition:
+    # Made here for its place, the start of the condition, where an error about it should point.
     possible = cursor.wrong("a condition that can be true")
     then = cursor.peek(1)
     bounds_first = cursor.at_number() and then is not None and then.text in _TURNED
@@ -319,7 +321,7 @@ def _with_consequent(
     if shares is None:
         target, label = _named_label(rest, number, place)
         return Rule(conditions, label=label, id=name), target
-    # Spaces before the list keep its positions as they are in the line.
+    # Padded with spaces, so that errors in the list name its place in the whole line.
     inner = Cursor(" " * (place + shares.end()) + rest[shares.end() :], number)
     try:
         rule = Rule(conditions, distribution=_shares(inner), id=name)
@@ -386,7 +388,7 @@ def rule_text(rule: Rule, target: str | None = None) -> str:
 
 
 def antecedent_text(conditions: Iterable[Condition]) -> str:
-    """The conditions joined by `and`; empty if there are none.
+    """Conditions as text, joined by `and`; empty if there are none.
 
     Examples
     --------
@@ -442,7 +444,7 @@ def _verbatim(label: str, target: str | None) -> bool:
 
 
 def _name(column: str) -> str:
-    # A name that looks like a number would be taken for a bound.
+    # A bare name that looks like a number would be read as a bound.
     plain = _BARE.fullmatch(column) and column.lower() not in WORDS and not is_number(column)
     return column if plain else _between(column, "`")
 

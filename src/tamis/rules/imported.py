@@ -13,7 +13,8 @@
     rulefit    a csv of RuleFit with columns rule and coef
     if-then    IF a > 1 AND b = c THEN y = z
 
-Each parser makes of a text what it says, and refuses what is no rule; `SIGNS` tells them apart.
+Each parser reads the text of one tool and refuses what is not a rule; `SIGNS` has the pattern by
+which each format is recognised.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from tamis.rules.rule import Between, Condition, OneOf, Rule, tighter
 from tamis.rules.ruleset import RuleSet
 
 Found = tuple[list[Condition], str, str | None]
-"""Conditions, the label, and the column that it is of, where the text says so."""
+"""Conditions, the predicted label, and the predicted column if the text names it."""
 
 _NUMBER = r"-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _ROWS = rf"\({_NUMBER}(?:/{_NUMBER})?\)"
@@ -53,20 +54,20 @@ def read_rules(
     source : path, text of several lines, or frame
         A file; its content; or the frame of mlxtend's `association_rules` or of RuleFit.
     format : str
-        One of `FORMATS`, `"tamis"` for the grammar or JSON of this package, or `"auto"` to tell by
-        the text.
+        One of `FORMATS`, `"tamis"` for the grammar or JSON of this package, or `"auto"` to
+        recognise it from the text.
     target : str, optional
-        The column that the rules predict. Of association rules, only those of one label of this
-        column predict anything; the others are left out, with a warning.
+        The column that the rules predict. Association rules that conclude anything but one label
+        of this column are left out, with a warning.
     labels : sequence of str
-        For RuleFit, whose rules have a coefficient and no label: the label that a positive one
-        speaks for, and the one that a negative one speaks for.
+        For RuleFit, whose rules have a coefficient and no label: the label favoured by a positive
+        coefficient, then the one favoured by a negative coefficient.
 
     Returns
     -------
     RuleSet
-        In the order of the source. A list that is read from the top (PART, JRip) ends with a rule
-        without conditions: measure it with ``reading="first"``.
+        In the order of the source. A decision list, read from the top (PART, JRip), ends with a
+        rule without conditions: measure it with ``reading="first"``.
 
     Examples
     --------
@@ -86,7 +87,7 @@ def read_rules(
 def rules_of_text(
     text: str, format: str = "auto", target: str | None = None, labels: Sequence[str] = ()
 ) -> RuleSet:
-    """`read_rules` of a text that is already there, of any number of lines."""
+    """Like `read_rules`, from a text with any number of lines rather than a file."""
     if format not in ("auto", "tamis", *FORMATS):
         raise InputError(
             f"format must be auto, tamis or one of {listed(FORMATS, 20)}, got {format!r}"
@@ -95,19 +96,19 @@ def rules_of_text(
     if known == "tamis":
         is_json = text.lstrip().startswith(("{\n", '{"'))
         return RuleSet.from_json(text) if is_json else RuleSet.parse(text, target=target)
-    found = list(_rulefit(text, labels) if known == "rulefit" else FORMATS[known](text))
+    rules = list(_rulefit(text, labels) if known == "rulefit" else FORMATS[known](text))
     if known in _ASSOCIATIONS:
-        found = _of_target(found, target)
-    named = {of for _, _, of in found if of is not None}
+        rules = _of_target(rules, target)
+    named = {of for _, _, of in rules if of is not None}
     if len(named | ({target} if target else set())) > 1:
         raise InputError(
             f"the rules predict {listed(sorted(named))}, expected one column"
             + (f", {target!r}" if target else "; name it with target=")
         )
-    if not found:
+    if not rules:
         raise InputError(f"there is no rule in the text, read as {known}; name its format")
     return RuleSet(
-        [Rule(_merged(c), label) for c, label, _ in found], target or next(iter(named), None)
+        [Rule(_merged(c), label) for c, label, _ in rules], target or next(iter(named), None)
     )
 
 
@@ -126,7 +127,7 @@ def _text(source: Any) -> str:
 
 
 def _csv_of(frame: Any) -> str:
-    """Of a polars frame, whose csv has no columns of lists."""
+    """The csv of a polars frame; polars itself writes no columns of lists as csv."""
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow(frame.columns)
@@ -140,12 +141,12 @@ def _is_many(cell: Any) -> bool:
 
 
 def _told_apart(text: str) -> str:
-    """The format that a text looks like; the grammar of this package where none does."""
+    """The format recognised from a text; by default the grammar of this package."""
     return next((name for name, sign in SIGNS.items() if sign.search(text)), "tamis")
 
 
 def _condition(text: str, name: str) -> Condition:
-    """A test of a column, as all of these tools write it."""
+    """A condition on one column, written the way that most of these tools share."""
     found = _TEST.fullmatch(text.strip())
     if found is None:
         raise _no_rule(name, text)
@@ -161,7 +162,7 @@ def _condition(text: str, name: str) -> Condition:
 
 
 def _merged(conditions: Iterable[Condition]) -> list[Condition]:
-    """The bounds on one column as one condition."""
+    """The conditions, with all bounds on one column merged into one."""
     found: list[Condition] = []
     for condition in conditions:
         at = next((i for i, c in enumerate(found)
@@ -183,7 +184,7 @@ def _no_rule(name: str, text: str) -> InputError:
 
 
 def _items(text: str, name: str) -> list[Condition]:
-    """Items `column=value`, separated by commas that no quotes or brackets hold."""
+    """Items `column=value`, separated by commas outside quotes and brackets."""
     inner = re.sub(r"^(?:frozenset\()?\{?|\}?\)?$", "", text.strip())
     parts = re.findall(r"\s*(?:'([^']*)'|\"([^\"]*)\"|((?:[\[(][^\])]*[\])]|[^,\[(])+))", inner)
     found: list[Condition] = []
@@ -199,7 +200,7 @@ def _items(text: str, name: str) -> list[Condition]:
 
 
 def _association(before: str, after: str, name: str) -> Iterator[Found]:
-    """One rule for what it says of each item; the target's alone is used."""
+    """The rule if its consequent is a single item, else an empty one, left out later."""
     consequents = _items(after, name)
     if len(consequents) == 1 and isinstance(consequents[0], OneOf):
         yield _items(before, name), consequents[0].values[0], consequents[0].column
@@ -211,16 +212,16 @@ def _of_target(found: list[Found], target: str | None) -> list[Found]:
     named = {of for _, _, of in found if of}
     if target is None and len(named) > 1:
         raise InputError(
-            f"these rules say something of {listed(sorted(named))}; name the column to predict "
-            "with target= or --target"
+            f"these rules predict {listed(sorted(named))}; name the column to predict with "
+            "target= or --target"
         )
-    kept = [each for each in found if each[2] and each[2] == (target or each[2])]
+    kept = [rule for rule in found if rule[2] and rule[2] == (target or rule[2])]
     if not kept:
         raise InputError("none of these rules has one label of the target after its arrow")
     if len(kept) < len(found):
         warnings.warn(
-            f"{plural(len(found) - len(kept), 'rule')} of {len(found):,} left out: they say "
-            "something else than one label of the target",
+            f"{plural(len(found) - len(kept), 'rule')} of {len(found):,} left out: they do not "
+            "predict just one label of the target",
             TamisWarning,
             stacklevel=3,
         )
@@ -228,7 +229,7 @@ def _of_target(found: list[Found], target: str | None) -> list[Found]:
 
 
 def _rows_of(text: str, name: str, *needed: str) -> list[dict[str, str]]:
-    """The rows of a csv that has some columns."""
+    """The rows of a csv, which must have the `needed` columns."""
     rows = list(csv.DictReader(io.StringIO(text.strip())))
     if not rows or any(row.get(column) is None for row in rows for column in needed):
         raise InputError(f"rules of {name} are a csv with the columns {listed(needed)}")
@@ -253,13 +254,13 @@ def _apriori(text: str) -> Iterator[Found]:
         found = re.match(r"\s*\d+\.\s*(.*?)\s+\d+\s+==>\s+(.*?)\s+\d+\s", f"{line} ")
         if found is None:
             raise _no_rule("apriori", line)
-        # Items stand side by side; one ends where the next column and its sign begin.
+        # Items are separated by spaces alone: one ends where the next `column=` begins.
         before, after = (re.sub(r"\s+(?=[^\s=]+=)", ",", side) for side in found.groups())
         yield from _association(before, after, "apriori")
 
 
 def _tree(lines: Iterable[tuple[int, str, str | None]], name: str) -> Iterator[Found]:
-    """The leaves of a tree from its lines: depth, test, and label where a leaf follows."""
+    """The leaves of a tree from its lines: depth, test, and label if the line ends in a leaf."""
     path: list[str] = []
     for depth, test, label in lines:
         if depth > len(path):
@@ -295,7 +296,7 @@ _WEKA_LEAF = re.compile(rf"(.*?)\s*: (.*?) {_ROWS}")
 
 
 def _weka_model(text: str, name: str) -> list[str]:
-    """The lines of the model alone: below its underlined head, above the counts of it."""
+    """The lines of the model alone: below its underlined heading, above the counts at the end."""
     body = re.split(r"^-{5,}$|^={5,}$", text, maxsplit=1, flags=re.MULTILINE)[-1]
     body = re.split(r"^Number of (?:Leaves|Rules)", body, maxsplit=1, flags=re.MULTILINE)[0]
     lines = [line.rstrip() for line in body.splitlines()]
@@ -358,8 +359,8 @@ def _c5_test(line: str) -> Condition:
 def _rulefit(text: str, labels: Sequence[str]) -> Iterator[Found]:
     if len(labels) != 2:
         raise InputError(
-            "rules of RuleFit have coefficients and no labels; say with labels= or --rule-labels "
-            "which label a positive one speaks for, and which a negative one"
+            "rules of RuleFit have coefficients and no labels; give with labels= or --rule-labels "
+            "the label for a positive coefficient, then the label for a negative one"
         )
     for row in _rows_of(text, "rulefit", "rule", "coef"):
         if not is_number(row["coef"]):
@@ -417,4 +418,4 @@ SIGNS = {
         "if-then": r"^\s*(?:[\w.]+[:.]\s*)?(?:if|IF|If)\s.*\s(?:then|THEN|Then)\s",
     }.items()
 }
-"""By what a text of each format is known."""
+"""Pattern by which each format is recognised; the first that matches decides."""

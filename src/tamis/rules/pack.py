@@ -1,9 +1,9 @@
-"""The conditions on one column as rows of packed bits, one bit per row of the table.
+"""Evaluate the conditions on one column as rows of packed bits, one bit for each row of the table.
 
-A row of the table falls into one group of a column: the two cuts its number lies between, or
-the requested value it has. Every condition is a union of some groups: for bounds the
-difference of two running unions, for values a few ORs.
-A missing cell falls into no group, so it matches no condition.
+Each row of the table is in one group of a column: numbers between the same two cuts, or cells with
+the same value that some rule names. Every condition is a union of groups: bounds are the difference
+of two cumulative unions, values a few ORs. A missing cell is in no group, so it matches no
+condition.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ Bits = NDArray[np.uint64]
 Floats = NDArray[np.float32] | NDArray[np.float64]
 
 _FEW_CUTS = 48
-"""Up to this many cuts, a comparison with each is faster than a bisection of every number."""
+"""Up to this many cuts, comparing every number with each cut is faster than bisection."""
 
 
 @dataclass(frozen=True)
 class Places:
-    """Which bit stands for each row of a chunk, and how wide a row of bits is."""
+    """The bit of each row of a chunk, and the number of words in a row of bits."""
 
     bit: NDArray[np.int64]
     words: int
@@ -43,27 +43,27 @@ class Places:
         return cls(np.arange(rows), (rows + 63) // 64, ordered=True)
 
     def spread(self, numbers: Floats) -> Floats:
-        """The numbers in bit order, NaN where a bit stands for no row."""
+        """The numbers in the order of the bits, NaN for bits without a row."""
         if self.ordered and len(numbers) == 64 * self.words:
             return numbers
         laid = np.full(64 * self.words, np.nan, dtype=numbers.dtype)
         laid[slice(len(numbers)) if self.ordered else self.bit] = numbers
         return laid
 
-    def packed(self, some: NDArray[np.bool_]) -> Bits:
-        """A row of bits from one answer for each row; only where bits are in order."""
+    def packed(self, answers: NDArray[np.bool_]) -> Bits:
+        """Pack one answer for each row into a row of bits; bits must be in the order of rows."""
         bits = np.zeros(8 * self.words, dtype=np.uint8)
-        bits[: (len(some) + 7) // 8] = np.packbits(some, bitorder="little")
+        bits[: (len(answers) + 7) // 8] = np.packbits(answers, bitorder="little")
         return bits.view(np.uint64)
 
     def scattered(self, groups: NDArray[np.int64], count: int) -> Bits:
-        """One row of bits per group: which rows of the table fall into it (-1: none)."""
+        """A row of bits for each group, from the group of each row; -1 is no group."""
         bits = np.zeros(count * self.words, dtype=np.uint64)
         at = groups * self.words + (self.bit >> 6)
         bit = np.uint64(1) << (self.bit & 63).astype(np.uint64)
         if (groups < 0).any():
             at, bit = at[groups >= 0], bit[groups >= 0]
-        # Each row has its own bit, so adding is the same as OR and is the faster of the two.
+        # Each row has its own bit, so adding is the same as OR, and faster.
         np.add.at(bits, at, bit)
         return bits.reshape(count, self.words)
 
@@ -87,7 +87,7 @@ class PackedColumn:
 
     @property
     def groups(self) -> int:
-        """How many rows of bits are held at once besides the answers."""
+        """The number of rows of bits held at once besides the answers."""
         return max(len(self._cuts) + 2, len(self._values) + 1)
 
     def fill(self, answers: Bits, column: pl.Series, places: Places) -> None:
@@ -107,12 +107,12 @@ class PackedColumn:
         else:
             upto = _ranked(self._cuts, as_floats(column), places)
         for at, low, high in self._bounds:
-            # What is below the lower end is below the upper end too, so XOR removes it.
+            # Rows up to the lower end are also up to the upper end, so XOR removes them.
             np.bitwise_xor(upto[high], upto[low], out=answers[at])
 
     def _fill_sets(self, answers: Bits, column: pl.Series, places: Places) -> None:
         codes = _codes(column, self._values, self._held)
-        # A value that no rule names is a group of its own, which `!=` needs.
+        # All values that no rule names are one more group, which `!=` needs.
         groups = np.where(codes < 0, len(self._values), codes)
         groups[bare(column).is_null().to_numpy()] = -1
         bits = places.scattered(groups, len(self._values) + 1)
@@ -137,7 +137,7 @@ def matching(condition: Condition, column: pl.Series) -> NDArray[np.bool_]:
 
 
 def _compared(cuts: NDArray[np.float64], numbers: Floats, places: Places) -> Bits:
-    """The rows up to each cut, by one comparison per cut; first none, last all known ones."""
+    """Rows of bits of the numbers up to each cut, by comparisons; first none, last all present."""
     laid = places.spread(numbers)
     upto = np.zeros((len(cuts) + 2, places.words), dtype=np.uint64)
     below = np.empty(len(laid), dtype=np.bool_)
@@ -148,20 +148,21 @@ def _compared(cuts: NDArray[np.float64], numbers: Floats, places: Places) -> Bit
 
 
 def _rounded_down(cuts: NDArray[np.float64], dtype: np.dtype[Any]) -> Floats:
-    """The largest numbers of a type that are not above the cuts: what is up to one is up to both.
+    """The largest numbers of a type not above the cuts: comparing with either gives the same.
 
     >>> float(_rounded_down(np.array([0.1]), np.dtype(np.float32))[0]) < 0.1
     True
     """
-    with np.errstate(over="ignore"):  # beyond the largest number is infinity, and so above
+    # A cut beyond the largest number of the type becomes infinity, is above, and steps down again.
+    with np.errstate(over="ignore"):
         near = cuts.astype(dtype)
     lower = np.nextafter(near, np.array(-np.inf, dtype))
-    found: Floats = np.where(near > cuts, lower, near)
-    return found
+    rounded: Floats = np.where(near > cuts, lower, near)
+    return rounded
 
 
 def _ranked(cuts: NDArray[np.float64], numbers: NDArray[np.float64], places: Places) -> Bits:
-    """The same by one bisection per row, which pays off if there are many cuts."""
+    """Like `_compared`, by one bisection for each number, which pays off with many cuts."""
     groups = rank(cuts, numbers) + 1
     groups[np.isnan(numbers)] = -1
     upto = places.scattered(groups, len(cuts) + 2)
@@ -171,16 +172,17 @@ def _ranked(cuts: NDArray[np.float64], numbers: NDArray[np.float64], places: Pla
 
 
 def rank(cuts: NDArray[np.float64], numbers: NDArray[np.float64]) -> NDArray[np.intp]:
-    """How many of the sorted `cuts` lie below each number.
+    """For each number, how many of the sorted `cuts` lie below it.
 
-    The bisection of `numpy.searchsorted`, one step at a time for all numbers: without its
-    branches it takes a quarter to a half of the time.
+    The bisection of `numpy.searchsorted`, but one step at a time for all numbers: without branches
+    it takes a quarter to half of the time.
 
     Examples
     --------
     >>> rank(np.array([1.0, 2.0]), np.array([0.5, 1.0, 1.5, 9.0])).tolist()
     [0, 0, 1, 2]
     """
+    # Padded with infinity to a power of two, every number takes the same steps.
     steps = len(cuts).bit_length()
     padded = np.full(1 << steps, np.inf)
     padded[: len(cuts)] = cuts
@@ -204,7 +206,7 @@ def _narrow_numbers(column: pl.Series) -> Floats:
 
 
 def _ends(condition: Between) -> tuple[float, float]:
-    """The bounds as an open lower and a closed upper end: above the one and at most the other."""
+    """The bounds as an open lower and a closed upper end; each may move to the next lower float."""
     low, high = condition.low, condition.high
     below = math.nextafter(low, -math.inf) if condition.low_closed else low
     return below, high if condition.high_closed else math.nextafter(high, -math.inf)
@@ -216,7 +218,7 @@ def _cuts(bounds: Sequence[Between]) -> NDArray[np.float64]:
 
 
 def _groups_within(condition: Between, cuts: NDArray[np.float64]) -> tuple[int, int]:
-    """The running unions whose difference is the condition: 0 is empty, the last is everything."""
+    """The two cumulative unions whose difference is the condition; 0 is empty, the last is all."""
     low, high = _ends(condition)
     first = 0 if math.isinf(low) else int(np.searchsorted(cuts, low)) + 1
     last = len(cuts) + 1 if math.isinf(high) else int(np.searchsorted(cuts, high)) + 1
@@ -244,9 +246,9 @@ def _known(value: str, held: Holds) -> str:
 
 
 class Block:
-    """A few consecutive rules, longest first.
+    """Consecutive rules, sorted by their number of conditions, longest first.
 
-    Those that have a j-th condition then come first, and one AND serves them all.
+    The rules that have a j-th condition are then the first ones, and one AND serves them all.
     """
 
     def __init__(self, rules: NDArray[np.int64], wanted: Sequence[Sequence[int]]) -> None:
@@ -265,20 +267,21 @@ class Block:
         met[:] = everyone
         buffer = np.empty_like(met)
         for at in self._columns:
-            some = buffer[: len(at)]
-            np.take(answers, at, axis=0, out=some, mode="clip")
-            np.bitwise_and(met[: len(at)], some, out=met[: len(at)])
+            # Positions are valid: 'clip' spares the buffer that numpy needs to raise for others.
+            bits = buffer[: len(at)]
+            np.take(answers, at, axis=0, out=bits, mode="clip")
+            np.bitwise_and(met[: len(at)], bits, out=met[: len(at)])
         return met
 
     def unsorted(self, met: Bits) -> Bits:
-        """The same rows in the order of the rules."""
+        """The same rows of bits in the original order of the rules."""
         in_order = np.empty_like(met)
         in_order[self._order] = met
         return in_order
 
 
 def first_only(bits: Bits, seen: Bits) -> Bits:
-    """The bits of each rule that are in neither an earlier rule nor `seen`."""
+    """The bits of each rule that are set neither in an earlier rule nor in `seen`."""
     before = np.empty_like(bits)
     before[0] = seen
     for i in range(1, len(bits)):

@@ -1,4 +1,4 @@
-"""Rules, and conditions: what a rule requires of one column.
+"""Rules and their conditions; a condition is what a rule requires of one column.
 
 ::
 
@@ -6,8 +6,8 @@
     ├── Between     a number within bounds        10 < hours <= 52.5
     └── OneOf       a value in a set, or not      job in {Sales, Tech}, sex != Male
 
-A value is kept as the text that a person wrote. Only when it is matched with a column does it
-become a number or stay text, so that `zip = 01000` means text on a text column.
+A value is stored as the text that was written. Whether it is a number is decided only when it is
+matched with a column, so that `zip = 01000` means the text on a text column.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Between:
             raise InputError(f"the bounds on column {self.column!r} must be numbers, got NaN")
         if math.isinf(self.low) and math.isinf(self.high):
             raise InputError(f"the condition on column {self.column!r} has no bound; give one")
-        # An infinite end is neither open nor closed; equal conditions must compare equal.
+        # Whether an infinite end is closed makes no difference, and must make none to equality.
         object.__setattr__(self, "low_closed", self.low_closed and math.isfinite(self.low))
         object.__setattr__(self, "high_closed", self.high_closed and math.isfinite(self.high))
         closed = self.low_closed and self.high_closed
@@ -83,10 +83,10 @@ Condition = Between | OneOf
 
 
 def merged(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
-    """Equivalent conditions, merged into one per column where possible.
+    """Equivalent conditions, merged into one for each column where possible.
 
-    Columns come in the order of their first mention. Bounds are intersected, and so are
-    sets. A column with both bounds and values keeps one condition of each kind.
+    Columns are in the order of their first mention. Bounds are intersected, and so are sets of
+    values. A column with both bounds and values keeps one condition of each kind.
 
     Examples
     --------
@@ -108,8 +108,9 @@ def merged(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
 
 
 def tighter(a: Between, b: Between) -> Between:
-    """The bounds that both meet."""
-    # Of two equal bounds the open one is tighter, so it sorts further inwards.
+    """The intersection of two bounds on a column."""
+    # Of two equal bounds the open one is tighter: as a tuple it is the larger lower bound, and the
+    # smaller upper one.
     low, low_open = max((a.low, not a.low_closed), (b.low, not b.low_closed))
     high, high_closed = min((a.high, a.high_closed), (b.high, b.high_closed))
     return Between(a.column, low, high, not low_open, high_closed)
@@ -126,7 +127,7 @@ def _common(a: OneOf, b: OneOf) -> OneOf:
 
 
 def refuse_unknown(conditions: Iterable[Condition], known: Iterable[str], where: str) -> None:
-    """Raise an error that names the columns of `conditions` that are not among `known`."""
+    """Raise if `conditions` name columns that are not among `known`."""
     there = set(known := list(known))
     if unknown := list(dict.fromkeys(c.column for c in conditions if c.column not in there)):
         raise InputError(
@@ -146,9 +147,9 @@ class Rule:
     label : str, optional
         The predicted label; by default the most likely one of the distribution.
     distribution : mapping of label to share, optional
-        The probability of each label; the shares add up to 1.
+        The probability of each label; probabilities add up to 1.
     id : str, optional
-        A name for reports.
+        A name to use in reports.
 
     Examples
     --------
@@ -177,7 +178,7 @@ class Rule:
     ) -> None:
         shares = None if distribution is None else _shares(dict(distribution))
         if shares is not None:
-            # The first of equally likely labels, so that a rule always predicts the same one.
+            # The first of equally likely labels, so that a rule always predicts the same label.
             likeliest = max(shares, key=lambda item: item[1])[0]
             if label not in (None, likeliest):
                 raise InputError("a rule must predict the most likely label of its distribution")
@@ -191,14 +192,14 @@ class Rule:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns it names, each once, in the order of their first mention."""
+        """The columns of its conditions, each once, in the order of their first mention."""
         return tuple(dict.fromkeys(c.column for c in self.conditions))
 
 
 def _shares(distribution: dict[str, float]) -> tuple[tuple[str, float], ...]:
     shares = tuple((str(label), float(share)) for label, share in distribution.items())
     total = sum(share for _, share in shares)
-    # Shares copied from print have two decimals, hence the tolerance.
+    # Shares copied from a printed rule have two decimals, hence the tolerance.
     if not shares or min(s for _, s in shares) < 0 or not math.isclose(total, 1, abs_tol=0.011):
         raise InputError(f"the shares of a rule's labels must add up to 1, got {total:g}")
     return shares
@@ -209,7 +210,7 @@ _KNOWN = {"column", "in", "not_in", *_BOUNDS}
 
 
 def rule_record(rule: Rule) -> dict[str, Any]:
-    """A rule as a dictionary of plain values.
+    """A rule as a dictionary of plain values, for JSON.
 
     Examples
     --------
@@ -225,7 +226,7 @@ def rule_record(rule: Rule) -> dict[str, Any]:
 
 
 def rule_of_record(record: Any) -> Rule:
-    """The rule in such a dictionary."""
+    """The rule of a dictionary made by `rule_record`."""
     if not isinstance(record, Mapping) or not isinstance(record.get("conditions"), list):
         raise InputError("a rule in JSON must be an object with a list 'conditions' and a 'label'")
     conditions = [_condition_of_record(c) for c in record["conditions"]]
@@ -246,7 +247,7 @@ def _shares_of_record(record: Mapping[str, Any]) -> dict[str, float] | None:
 
 
 def _is_finite(value: Any) -> bool:
-    """Whether a number of JSON, where whole ones may be of any length, fits a float."""
+    """Whether a number from JSON fits a float; whole numbers there may have any length."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     return abs(value) <= sys.float_info.max

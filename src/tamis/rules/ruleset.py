@@ -1,7 +1,8 @@
-"""Rules that predict one column, in order, and whether they apply to a table.
+"""Ordered rules that predict one column, and checks whether they fit a table.
 
-A column contains numbers, booleans or text. Bounds need numbers; a value for numbers must be
-a number, one for booleans `true` or `false`. A column without any value accepts anything.
+A column contains numbers, booleans or text. Bounds need a column of numbers; a value must be a
+number on a column of numbers, and `true` or `false` on one of booleans. A column without any value
+accepts every condition.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RuleSet:
-    """Rules in order, and the column they predict. They may overlap and need not cover all rows.
+    """Ordered rules and the column they predict; rules may overlap and need not cover all rows.
 
     Parameters
     ----------
@@ -92,19 +93,19 @@ class RuleSet:
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """The id of each rule; one without an id is named by its position."""
+        """The id of each rule; a rule without one is named by its position."""
         given = {rule.id for rule in self.rules}
         names = []
         for position, rule in enumerate(self.rules, start=1):
             name = rule.id if rule.id is not None else f"r{position}"
-            while rule.id is None and name in given:
+            while rule.id is None and name in given:  # another rule has this name as its id
                 name += "'"
             names.append(name)
         return tuple(names)
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns the rules name, each once, in the order of their first mention."""
+        """The columns of all conditions, each once, in the order of their first mention."""
         return tuple(dict.fromkeys(column for rule in self.rules for column in rule.columns))
 
     @property
@@ -123,7 +124,7 @@ class RuleSet:
         target : str, optional
             The column that the rules predict; a line that names another one is an error.
         label : str, optional
-            What a line without an arrow predicts; some rule miners print such lines.
+            The label predicted by lines without an arrow, which some rule miners print.
 
         Examples
         --------
@@ -163,7 +164,7 @@ class RuleSet:
         features : list of str, optional
             The names of the features it was fitted on; by default those that the tree stores.
         coding : mapping of feature to Indicator or Ordinal, optional
-            What a coded feature stands for, so that its splits are given in values of the table.
+            How features encode columns, so that splits can be written in values of the table.
         target : str, optional
             The column it predicts.
         shares : bool
@@ -183,7 +184,7 @@ class RuleSet:
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Rules from the text that `to_json` produces."""
+        """Read the rules from a text made by `to_json`."""
         try:
             document = json.loads(text)
         except json.JSONDecodeError as error:
@@ -225,7 +226,7 @@ Holds = Literal["numbers", "booleans", "text", "nothing"]
 
 
 def holds(dtype: pl.DataType) -> Holds:
-    """What a column of this type contains, as rules see it.
+    """What a column of this type contains, in the terms of rules.
 
     >>> holds(pl.Int8()), holds(pl.Categorical()), holds(pl.Null())
     ('numbers', 'text', 'nothing')
@@ -251,7 +252,7 @@ def value_text(value: Any) -> str:
 
 
 def texts(column: pl.Series) -> pl.Series:
-    """A column as the text by which rules know its values; missing stays missing.
+    """A column as the texts by which rules name its values; missing cells stay missing.
 
     >>> texts(pl.Series([1.0, None, 2.5])).to_list()
     ['1', None, '2.5']
@@ -268,7 +269,7 @@ def texts(column: pl.Series) -> pl.Series:
 
 
 def known_value(text: str, held: Holds) -> str | None:
-    """A value of a rule as `texts` would show it; `None` if the column cannot contain it.
+    """A value of a rule as `texts` would write it; `None` if the column cannot contain it.
 
     >>> known_value("01", "text"), known_value("01", "numbers"), known_value("x", "numbers")
     ('01', '1', None)
@@ -284,7 +285,7 @@ def known_value(text: str, held: Holds) -> str | None:
 
 
 def refuse_unfit(rules: RuleSet, frame: pl.DataFrame, where: str) -> None:
-    """Raise if a rule names a column that does not exist, or a value it cannot contain."""
+    """Raise if a rule names a column that does not exist, or a value that it cannot contain."""
     refuse_unknown(rules.conditions, frame.columns, where)
     for name, rule in zip(rules.ids, rules):
         for condition in rule.conditions:

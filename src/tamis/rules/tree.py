@@ -1,6 +1,6 @@
-"""Rules from classification trees: one per leaf of a fitted tree, with what its numbers stand for.
+"""Rules from classification trees: one for each leaf of a fitted tree, in values of the table.
 
-`mine_rules` fits the tree itself, a CART tree on the columns of a table as numbers.
+`mine_rules` fits the tree too: a CART tree on one-hot encoded columns.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tamis.table import Table, bare
 
 @dataclass(frozen=True)
 class Indicator:
-    """A 0/1 feature that says whether `column` is `value` (one-hot coding)."""
+    """A 0/1 feature that is 1 where `column` has `value` (one-hot encoding)."""
 
     column: str
     value: str
@@ -32,7 +32,7 @@ class Indicator:
 
 @dataclass(frozen=True)
 class Ordinal:
-    """A feature that contains the position in `values` of the value of `column`."""
+    """A feature with the position of the value of `column` in `values` (ordinal encoding)."""
 
     column: str
     values: tuple[str, ...]
@@ -42,7 +42,7 @@ Coding = Indicator | Ordinal
 
 
 def split(feature: str, threshold: float, coding: Coding | None) -> tuple[Condition, Condition]:
-    """The two sides of `feature <= threshold`, in values of the table.
+    """The conditions of both sides of `feature <= threshold`, in values of the table.
 
     Examples
     --------
@@ -68,17 +68,19 @@ def split(feature: str, threshold: float, coding: Coding | None) -> tuple[Condit
 
 
 Leaf = tuple[tuple[Condition, ...], Sequence[float]]
+"""The conditions on the path to a leaf, and the weight of each class in it."""
 
 ANY_NUMBER = sys.float_info.max
+"""An upper bound that every finite number meets and no missing cell does."""
 
 
 def tree_rules(
     tree: Any, features: Sequence[str] | None, coding: Mapping[str, Coding], shares: bool
 ) -> list[Rule]:
-    """The rules of a scikit-learn tree or a `C45Classifier`, leaves from left to right.
+    """The rules of a scikit-learn tree or a `C45Classifier`, one for each leaf from left to right.
 
-    Leaves that no rule can describe are left out: those of C4.5 that no training row reached, and
-    those of scikit-learn for rows with a missing number.
+    Leaves that no rule can describe are left out: leaves of C4.5 that no training row reached, and
+    leaves of scikit-learn for rows with a missing number.
     """
     if not hasattr(tree, "classes_") or not hasattr(tree, "tree_"):
         raise InputError(
@@ -105,10 +107,13 @@ def _cart_leaves(
             yield path, inner.value[node][0]
             continue
         name, threshold = names[inner.feature[node]], float(inner.threshold[node])
-        if math.isinf(threshold):  # missing cells against all others, which rules describe
+        # An infinite threshold parts the numbers, on the left, from missing cells, which no
+        # condition matches.
+        if math.isinf(threshold):
             waiting.append((left, (*path, Between(name, high=ANY_NUMBER, high_closed=True))))
             continue
         below, above = split(name, threshold, coding.get(name))
+        # Last in, first out: the left side is visited first.
         waiting.append((right, (*path, above)))
         waiting.append((left, (*path, below)))
 
@@ -171,7 +176,7 @@ def _rule(leaf: Leaf, labels: Sequence[str], shares: bool) -> Rule:
 
 @dataclass(frozen=True)
 class OneHot:
-    """Which features a table becomes: numbers as they are, and values as indicators.
+    """One-hot encoding of a table: numbers as they are, other values as 0/1 indicators.
 
     Examples
     --------
@@ -184,15 +189,15 @@ class OneHot:
 
     @classmethod
     def of(cls, frame: pl.DataFrame, columns: Sequence[str], least_rows: int = 1) -> OneHot:
-        """The features of these columns; a value in fewer than `least_rows` rows gets none."""
+        """Features for these columns; a value in fewer than `least_rows` rows gets no indicator."""
         features: list[str | Indicator] = []
         for column in columns:
             held = holds(frame.get_column(column).dtype)
             if held == "numbers":
                 features.append(column)
             elif held != "nothing":
-                found = bare(texts(frame[column])).drop_nulls().value_counts()
-                common = found.filter(pl.col("count") >= least_rows)[""].sort().to_list()
+                counts = bare(texts(frame[column])).drop_nulls().value_counts()
+                common = counts.filter(pl.col("count") >= least_rows)[""].sort().to_list()
                 features += [Indicator(column, value) for value in common]
         return cls(tuple(features))
 
@@ -204,12 +209,15 @@ class OneHot:
 
     @property
     def coding(self) -> dict[str, Coding]:
-        """What each indicator stands for, by name."""
+        """The column and value of each indicator, by the name of the feature."""
         named = zip(self.names, self.features)
         return {name: f for name, f in named if isinstance(f, Indicator)}
 
     def matrix(self, frame: pl.DataFrame) -> NDArray[np.float32]:
-        """Rows x features; a missing number is NaN, a missing or new value has no indicator."""
+        """Matrix of rows x features; missing numbers are NaN, missing or new values all 0.
+
+        It is 32 bits wide, as scikit-learn's trees are.
+        """
         wanted = {f if isinstance(f, str) else f.column for f in self.features}
         if gone := sorted(wanted - set(frame.columns)):
             raise InputError(
@@ -239,9 +247,9 @@ def mine_rules(
     Parameters
     ----------
     table : Table
-        With a target; its features are what the rules are about.
+        With a target; the rules are about its features.
     min_support : float
-        The smallest share of the rows in a leaf.
+        The smallest fraction of the rows in a leaf.
     max_depth : int
         The most splits on the path to a leaf.
     shares : bool
@@ -255,8 +263,8 @@ def mine_rules(
 
     Notes
     -----
-    The tree sends a row with a missing number one way, but a missing cell matches no condition: on
-    tables with missing cells the rules cover fewer rows than the tree.
+    The tree sends a row with a missing number to one side, but a missing cell matches no condition:
+    on tables with missing cells the rules cover fewer rows than the tree.
 
     Examples
     --------
@@ -275,7 +283,7 @@ def mine_rules(
     if max_depth < 1:
         raise InputError(f"max_depth must be at least 1, got {max_depth}")
     frame = table.frame.filter(bare(table.frame[table.target]).is_not_null())
-    # A value in fewer rows than a leaf must hold can never be split off, so it needs no feature.
+    # A value in fewer rows than a leaf must have can never be split off, so it needs no feature.
     least_rows = math.ceil(min_support * frame.height)
     coded = OneHot.of(frame, table.features, least_rows)
     if not coded.features:
@@ -284,17 +292,17 @@ def mine_rules(
         min_samples_leaf=max(1, least_rows), max_depth=max_depth, random_state=random_state
     )
     tree.fit(coded.matrix(frame), texts(frame[table.target]).to_numpy())
-    found = RuleSet.from_tree(
+    rules = RuleSet.from_tree(
         tree, features=coded.names, coding=coded.coding, target=table.target, shares=shares
     )
-    return RuleSet([_readable(rule, frame) for rule in found], target=found.target)
+    return RuleSet([_readable(rule, frame) for rule in rules], target=rules.target)
 
 
 def _readable(rule: Rule, frame: pl.DataFrame) -> Rule:
-    """The same rule on this table, with its bounds written as people would write them.
+    """An equivalent rule on this table, with bounds as a person would write them.
 
-    The tree cuts between two values of a column that it stores in 32 bits, so that 30.95 becomes
-    30.949999809265137.
+    The tree cuts between two values of a column that it stores in 32 bits, so that a bound such as
+    30.95 becomes 30.949999809265137.
     """
     conditions = tuple(
         replace(c, low=_plain_cut(c.low, frame[c.column]), high=_plain_cut(c.high, frame[c.column]))
@@ -310,6 +318,7 @@ def _plain_cut(cut: float, column: pl.Series) -> float:
     below, above = column.filter(column <= cut).max(), column.filter(column > cut).min()
     if not isinstance(below, int | float) or not isinstance(above, int | float):
         return float(below) if cut == ANY_NUMBER and isinstance(below, int | float) else cut
+    # Within a quarter of the gap from its middle, the same rows are on either side.
     middle, air = (below + above) / 2, (above - below) / 4
     short = (round(middle, digits) for digits in range(16))
     return next((float(s) for s in short if abs(s - middle) <= air), cut)
