@@ -169,6 +169,8 @@ def test_what_was_compiled_ahead_is_used_where_it_can_only_be_read(installation:
     assert Path(place).parent == installation.tmp
     assert copied == compiled  # none is newer: a copy keeps the time
     assert list(installation.tmp.iterdir()) == []
+    said = installation.run("-m", "tamis.cli", "doctor", NUMBA_CACHE_DIR=str(ahead)).stdout
+    assert "compiled ahead, in a folder that can only be read" in said
 
 
 def test_a_user_without_a_home_gets_no_folder_in_place_of_it(installation: Installation):

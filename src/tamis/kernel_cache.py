@@ -68,8 +68,10 @@ def is_kept() -> bool:
 
 
 def were_compiled_ahead() -> bool:
-    """Whether this process works on a copy of kernels that it can only read."""
-    return bool(_PRIVATE) and any(Path(_PRIVATE[0]).rglob("*.nbc"))
+    """Whether kernels that this process can only read, or works on a copy of, are there."""
+    config: Any = numba.config
+    folder = _PRIVATE[0] if _PRIVATE else config.CACHE_DIR
+    return bool(folder) and any(Path(folder).rglob("*.nbc"))
 
 
 def _usual_place() -> None:
