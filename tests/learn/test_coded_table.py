@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tamis.errors import InputError
+from tamis.learn import coded_table
 from tamis.learn.coded_table import CODES, LOOKED, MISSING, CodedTable, labels_counted, rows_alike
 
 numbers = st.lists(
@@ -134,6 +135,14 @@ def test_where_most_rows_differ_each_is_its_own():
     known = np.arange(4 * LOOKED, dtype=np.uint64)[None, :]
     first, place = rows_alike(np.zeros((1, 4 * LOOKED), dtype=np.uint8), known)
     assert first.tolist() == place.tolist() == list(range(4 * LOOKED))
+
+
+def test_words_in_any_layout_are_looked_up_by_the_same_kernel():
+    """Another layout would be compiled for itself, in every new installation."""
+    codes, known = np.zeros((2, 5), dtype=np.uint8), np.arange(10, dtype=np.uint64).reshape(2, 5)
+    for layout in (known, np.asfortranarray(known), known[:, ::-1]):
+        rows_alike(codes, layout)
+    assert len(coded_table._number.signatures) == 1
 
 
 @given(st.integers(2, 4), st.integers(1, 50), st.integers(0, 10_000))

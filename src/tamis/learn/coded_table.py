@@ -245,6 +245,7 @@ def rows_alike(codes: Any, known: Any) -> tuple[Any, Any]:
     [[0, 1, 3], [0, 1, 0, 2]]
     """
     rows = codes.shape[1]
+    known = np.ascontiguousarray(known)  # one layout: another would be compiled for itself
     bits = max(1, (2 * rows - 1).bit_length())  # the hash table is never more than half full
     first, place = np.empty((2, rows), dtype=np.int64)
     slots = np.full(1 << bits, -1)
