@@ -115,8 +115,8 @@ def row_masks(table: Binary) -> NDArray[np.uint64]:
 def distinct_masks(masks: NDArray[np.uint64]) -> Distinct:
     """The distinct masks, the number of rows with each, and the mask of each row."""
     of_row = np.empty(len(masks), np.int32)
-    found = _number(masks, of_row)
-    return Distinct(found, np.bincount(of_row, minlength=len(found)), of_row)
+    distinct = _number(masks, of_row)
+    return Distinct(distinct, np.bincount(of_row, minlength=len(distinct)), of_row)
 
 
 @njit(cache=True, error_model="numpy")
@@ -141,7 +141,7 @@ def _number(masks: Any, of_row: Any) -> Any:
 
     Three quarters of the slots stay empty, so that a search seldom takes more than one step.
     """
-    found, used = np.empty(masks.size, np.uint64), 0
+    distinct, used = np.empty(masks.size, np.uint64), 0
     bits = 12
     slots, keys = np.full(1 << bits, -1, np.int32), np.empty(1 << bits, np.uint64)
     for r in range(masks.size):
@@ -149,14 +149,14 @@ def _number(masks: Any, of_row: Any) -> Any:
             bits += 2
             slots, keys = np.full(1 << bits, -1, np.int32), np.empty(1 << bits, np.uint64)
             for i in range(used):
-                s = _slot(found[i], slots, keys, bits)
-                slots[s], keys[s] = i, found[i]
+                s = _slot(distinct[i], slots, keys, bits)
+                slots[s], keys[s] = i, distinct[i]
         s = _slot(masks[r], slots, keys, bits)
         if slots[s] < 0:
-            slots[s], keys[s], found[used] = used, masks[r], masks[r]
+            slots[s], keys[s], distinct[used] = used, masks[r], masks[r]
             used += 1
         of_row[r] = slots[s]
-    return found[:used].copy()
+    return distinct[:used].copy()
 
 
 @register_jitable(error_model="numpy")

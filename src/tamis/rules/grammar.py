@@ -78,15 +78,15 @@ def tokens(line: str, number: int) -> Iterator[Token]:
     """
     place, end = 0, len(line.rstrip())
     while place < end:
-        found = _TOKEN.match(line, place)
-        if found is None or found.lastgroup is None:
+        match = _TOKEN.match(line, place)
+        if match is None or match.lastgroup is None:
             blank = len(line[place:]) - len(line[place:].lstrip())
             raise RuleSyntaxError(number, place + blank, "a column, a value or a comparison")
-        kind, text = found.lastgroup, found[found.lastgroup]
-        yield Token(kind, _plain(kind, text), found.start(kind), found.end())
+        kind, text = match.lastgroup, match[match.lastgroup]
+        yield Token(kind, _plain(kind, text), match.start(kind), match.end())
         if kind == "arrow":
             return
-        place = found.end()
+        place = match.end()
 
 
 def unquoted(text: str) -> str:
@@ -209,19 +209,19 @@ def parse_line(line: str, number: int = 1, label: str | None = None) -> tuple[Ru
     return _with_consequent(conditions, name, line, number, arrow.end)
 
 
-def _of_items(found: re.Match[str], number: int) -> tuple[Rule, str | None]:
-    rest = found["rest"].strip().removeprefix("{").removesuffix("}")
-    target, label = _named_label(rest, number, found.start("rest"))
-    items = [_item(m, number) for m in _ITEM.finditer(found["items"]) if m[1].strip()]
+def _of_items(match: re.Match[str], number: int) -> tuple[Rule, str | None]:
+    rest = match["rest"].strip().removeprefix("{").removesuffix("}")
+    target, label = _named_label(rest, number, match.start("rest"))
+    items = [_item(m, number) for m in _ITEM.finditer(match["items"]) if m[1].strip()]
     return Rule(items, label=label), target
 
 
-def _item(found: re.Match[str], number: int) -> OneOf:
-    text = found[1].strip()
+def _item(match: re.Match[str], number: int) -> OneOf:
+    text = match[1].strip()
     text = text[1:-1] if text[0] in "'\"" else text
     column, sign, value = (part.strip() for part in text.partition("="))
     if not sign or not column or not value:
-        raise RuleSyntaxError(number, found.start(1) + 1, "an item column=value")
+        raise RuleSyntaxError(number, match.start(1) + 1, "an item column=value")
     return OneOf(column, (value,))
 
 
@@ -238,10 +238,10 @@ def _conditions(cursor: Cursor) -> tuple[Condition, ...]:
     here = cursor.peek()
     if here is None or here.kind == "arrow":
         return ()
-    found = [_condition(cursor)]
+    conditions = [_condition(cursor)]
     while cursor.accept("and") or cursor.accept(","):
-        found.append(_condition(cursor))
-    return tuple(found)
+        conditions.append(_condition(cursor))
+    return tuple(conditions)
 
 
 def _condition(cursor: Cursor) -> Condition:
@@ -306,11 +306,11 @@ def _values(cursor: Cursor) -> tuple[str, ...]:
     if here is None or here.kind != "mark" or here.text not in _CLOSING:
         raise cursor.wrong("'{'")
     cursor.next()
-    found = [cursor.value()]
+    values = [cursor.value()]
     while cursor.accept(","):
-        found.append(cursor.value())
+        values.append(cursor.value())
     cursor.expect(_CLOSING[here.text])
-    return tuple(found)
+    return tuple(values)
 
 
 def _with_consequent(
@@ -333,17 +333,17 @@ def _with_consequent(
 
 
 def _shares(cursor: Cursor) -> dict[str, float]:
-    found: dict[str, float] = {}
+    shares: dict[str, float] = {}
     while True:
         label = cursor.value()
         cursor.expect(":")
-        found[label] = cursor.number()
+        shares[label] = cursor.number()
         if not cursor.accept(","):
             break
     cursor.expect("}")
     if cursor.peek() is not None:
         raise cursor.wrong("the end of the line")
-    return found
+    return shares
 
 
 def _named_label(text: str, number: int, place: int) -> tuple[str | None, str]:

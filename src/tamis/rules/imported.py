@@ -147,10 +147,10 @@ def _told_apart(text: str) -> str:
 
 def _condition(text: str, name: str) -> Condition:
     """A condition on one column, written the way that most of these tools share."""
-    found = _TEST.fullmatch(text.strip())
-    if found is None:
+    match = _TEST.fullmatch(text.strip())
+    if match is None:
         raise _no_rule(name, text)
-    column, sign, value = found["column"], found["sign"], found["value"]
+    column, sign, value = match["column"], match["sign"], match["value"]
     if sign in ("=", "==", "!="):
         return OneOf(column, (value.strip("'\""),), negated=sign == "!=")
     if not is_number(value):
@@ -163,17 +163,17 @@ def _condition(text: str, name: str) -> Condition:
 
 def _merged(conditions: Iterable[Condition]) -> list[Condition]:
     """The conditions, with all bounds on one column merged into one."""
-    found: list[Condition] = []
+    merged: list[Condition] = []
     for condition in conditions:
-        at = next((i for i, c in enumerate(found)
+        at = next((i for i, c in enumerate(merged)
                    if isinstance(c, Between) and c.column == condition.column), None)  # fmt: skip
         if at is None or not isinstance(condition, Between):
-            found.append(condition)
+            merged.append(condition)
         else:
-            before = found[at]
+            before = merged[at]
             assert isinstance(before, Between)
-            found[at] = tighter(before, condition)
-    return found
+            merged[at] = tighter(before, condition)
+    return merged
 
 
 def _no_rule(name: str, text: str) -> InputError:
@@ -187,7 +187,7 @@ def _items(text: str, name: str) -> list[Condition]:
     """Items `column=value`, separated by commas outside quotes and brackets."""
     inner = re.sub(r"^(?:frozenset\()?\{?|\}?\)?$", "", text.strip())
     parts = re.findall(r"\s*(?:'([^']*)'|\"([^\"]*)\"|((?:[\[(][^\])]*[\])]|[^,\[(])+))", inner)
-    found: list[Condition] = []
+    items: list[Condition] = []
     for one in filter(None, ((a or b or c).strip() for a, b, c in parts)):
         column, sign, value = (part.strip() for part in one.partition("="))
         if not (column and sign and value):
@@ -195,8 +195,8 @@ def _items(text: str, name: str) -> list[Condition]:
                 f"{name} has the item {one!r}; items must be COLUMN=VALUE, as rules over a table's "
                 "values have them"
             )
-        found.append(OneOf(column, (value,)))
-    return found
+        items.append(OneOf(column, (value,)))
+    return items
 
 
 def _association(before: str, after: str, name: str) -> Iterator[Found]:
@@ -208,19 +208,19 @@ def _association(before: str, after: str, name: str) -> Iterator[Found]:
         yield [], "", ""
 
 
-def _of_target(found: list[Found], target: str | None) -> list[Found]:
-    named = {of for _, _, of in found if of}
+def _of_target(rules: list[Found], target: str | None) -> list[Found]:
+    named = {of for _, _, of in rules if of}
     if target is None and len(named) > 1:
         raise InputError(
             f"these rules predict {listed(sorted(named))}; name the column to predict with "
             "target= or --target"
         )
-    kept = [rule for rule in found if rule[2] and rule[2] == (target or rule[2])]
+    kept = [rule for rule in rules if rule[2] and rule[2] == (target or rule[2])]
     if not kept:
         raise InputError("none of these rules has one label of the target after its arrow")
-    if len(kept) < len(found):
+    if len(kept) < len(rules):
         warnings.warn(
-            f"{plural(len(found) - len(kept), 'rule')} of {len(found):,} left out: they do not "
+            f"{plural(len(rules) - len(kept), 'rule')} of {len(rules):,} left out: they do not "
             "predict just one label of the target",
             TamisWarning,
             stacklevel=3,
@@ -251,11 +251,11 @@ def _apriori(text: str) -> Iterator[Found]:
     for line in text.splitlines():
         if "==>" not in line:
             continue
-        found = re.match(r"\s*\d+\.\s*(.*?)\s+\d+\s+==>\s+(.*?)\s+\d+\s", f"{line} ")
-        if found is None:
+        match = re.match(r"\s*\d+\.\s*(.*?)\s+\d+\s+==>\s+(.*?)\s+\d+\s", f"{line} ")
+        if match is None:
             raise _no_rule("apriori", line)
         # Items are separated by spaces alone: one ends where the next `column=` begins.
-        before, after = (re.sub(r"\s+(?=[^\s=]+=)", ",", side) for side in found.groups())
+        before, after = (re.sub(r"\s+(?=[^\s=]+=)", ",", side) for side in match.groups())
         yield from _association(before, after, "apriori")
 
 
@@ -278,13 +278,13 @@ def _sklearn(text: str) -> Iterator[Found]:
     lines: list[tuple[int, str, str | None]] = []
     path: list[str] = []
     for line in filter(str.strip, text.splitlines()):
-        found = _EXPORTED.fullmatch(line.rstrip())
-        if found is None or found[2].startswith(("truncated", "value")):
+        match = _EXPORTED.fullmatch(line.rstrip())
+        if match is None or match[2].startswith(("truncated", "value")):
             raise _no_rule("sklearn", line)
-        depth, leaf = len(found[1]) // 4, _LEAF.fullmatch(found[2])
+        depth, leaf = len(match[1]) // 4, _LEAF.fullmatch(match[2])
         if leaf is None:
-            path[depth:] = [found[2]]
-            lines.append((depth, found[2], None))
+            path[depth:] = [match[2]]
+            lines.append((depth, match[2], None))
         elif lines:
             lines[-1] = (*lines[-1][:2], leaf[1])
         else:
@@ -329,11 +329,11 @@ def _part(text: str) -> Iterator[Found]:
 
 def _jrip(text: str) -> Iterator[Found]:
     for line in filter(None, _weka_model(text, "jrip")):
-        found = re.fullmatch(rf"(.*?)\s*=> (.+?)=(.*) {_ROWS}", line)
-        if found is None:
+        match = re.fullmatch(rf"(.*?)\s*=> (.+?)=(.*) {_ROWS}", line)
+        if match is None:
             raise _no_rule("jrip", line)
-        tests = re.split(r"\)\s+and\s+\(", found[1].strip()[1:-1]) if found[1].strip() else []
-        yield [_condition(test, "jrip") for test in tests], found[3], found[2]
+        tests = re.split(r"\)\s+and\s+\(", match[1].strip()[1:-1]) if match[1].strip() else []
+        yield [_condition(test, "jrip") for test in tests], match[3], match[2]
 
 
 def _c5(text: str) -> Iterator[Found]:
@@ -374,13 +374,13 @@ def _rulefit(text: str, labels: Sequence[str]) -> Iterator[Found]:
 
 def _if_then(text: str) -> Iterator[Found]:
     for line in filter(str.strip, text.splitlines()):
-        found = re.fullmatch(
+        match = re.fullmatch(
             r"\s*(?:[\w.]+[:.]\s*)?if\s+(.*?),?\s+then\s+(.*?)\s*\.?\s*", line, re.IGNORECASE
         )
-        if found is None:
+        if match is None:
             raise _no_rule("if-then", line)
-        tests = re.split(r"\s+and\s+", found[1], flags=re.IGNORECASE)
-        of, sign, label = (p.strip() for p in re.sub(r"\s+is\s+", "=", found[2]).partition("="))
+        tests = re.split(r"\s+and\s+", match[1], flags=re.IGNORECASE)
+        of, sign, label = (p.strip() for p in re.sub(r"\s+is\s+", "=", match[2]).partition("="))
         conditions = [
             _condition(re.sub(r"\s+is\s+", " = ", t).strip("()"), "if-then") for t in tests
         ]

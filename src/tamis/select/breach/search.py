@@ -183,22 +183,22 @@ class Trials:
 
     def candidate(self, features: Iterable[str], origin: Iterable[str]) -> Candidate:
         """Score a set of features and make its record."""
-        found = self.scores.of(features)
-        return self.record(found, self.attack.strongest(found.features), origin)
+        scored = self.scores.of(features)
+        return self.record(scored, self.attack.strongest(scored.features), origin)
 
-    def record(self, found: FoldScores, guess: Guess, origin: Iterable[str]) -> Candidate:
+    def record(self, scored: FoldScores, guess: Guess, origin: Iterable[str]) -> Candidate:
         """Make the record of a set of features that was scored already."""
         pbi = self.attack.pbi(guess)
-        whole = len(found.features) == len(self.features)
+        whole = len(scored.features) == len(self.features)
         return Candidate(
-            features=found.features,
-            performance=found.mean,
-            performance_interval=fold_interval(found.scores, self.folds),
-            p_value=self.p_value(found.scores),
+            features=scored.features,
+            performance=scored.mean,
+            performance_interval=fold_interval(scored.scores, self.folds),
+            p_value=self.p_value(scored.scores),
             pbi=pbi,
             pbi_interval=self.attack.interval(guess),
             attacker=guess.attacker,
-            region=None if whole else region(found.mean - self.all.mean, pbi),
+            region=None if whole else region(scored.mean - self.all.mean, pbi),
             origin=tuple(origin),
         )
 
@@ -246,7 +246,7 @@ def walk(trials: Trials) -> list[Candidate]:
     -----
     Jafer, Matwin and Sokolova (2017), Figure 5.
     """
-    found: dict[Subset, list[str]] = {}
+    origins: dict[Subset, list[str]] = {}
     rankings = {
         "performance ranking": trials.performance_ranking,
         "privacy ranking": trials.privacy_ranking,
@@ -258,8 +258,8 @@ def walk(trials: Trials) -> list[Candidate]:
             left = tuple(name for name in kept if name != feature)
             if left and trials.keeps(left):
                 kept = left
-                found.setdefault(_in_order(trials, left), []).append(origin)
-    return _with_baseline(trials, found)
+                origins.setdefault(_in_order(trials, left), []).append(origin)
+    return _with_baseline(trials, origins)
 
 
 def exhaustive(trials: Trials) -> list[Candidate]:
@@ -288,7 +288,7 @@ def backward(trials: Trials, weights: Mapping[str, float]) -> list[Candidate]:
     Removals that break a constraint are not considered.
     """
     state = trials.features
-    found: dict[Subset, list[str]] = {}
+    origins: dict[Subset, list[str]] = {}
     while len(state) > 1:
         trials.progress(f"backward: {plural(len(state), 'feature')} left")
         trials.scores.drop_ones(state)  # scores all removals at once, which is cheaper
@@ -298,8 +298,8 @@ def backward(trials: Trials, weights: Mapping[str, float]) -> list[Candidate]:
         if best is None:
             break
         state = best
-        found[state] = ["backward"]
-    return _with_baseline(trials, found)
+        origins[state] = ["backward"]
+    return _with_baseline(trials, origins)
 
 
 def forward(trials: Trials, weights: Mapping[str, float]) -> list[Candidate]:
@@ -309,13 +309,13 @@ def forward(trials: Trials, weights: Mapping[str, float]) -> list[Candidate]:
     raises performance most is added, and E(S) only breaks ties.
     """
     state: Subset = ()
-    found: dict[Subset, list[str]] = {}
+    origins: dict[Subset, list[str]] = {}
     while len(state) < len(trials.features):
         trials.progress(f"forward: {plural(len(state), 'feature')} chosen")
         trials.scores.add_ones(state)  # scores all additions at once, which is cheaper
         others = [n for n in trials.features if n not in state]
         moves = [_in_order(trials, (*state, new)) for new in others]
-        must = state not in found
+        must = state not in origins
         if must:
             moves = _best_performing(trials, moves)
         best = _best_move(trials, state, moves, weights, must=must)
@@ -323,8 +323,8 @@ def forward(trials: Trials, weights: Mapping[str, float]) -> list[Candidate]:
             break
         state = best
         if trials.keeps(state):
-            found[state] = ["forward"]
-    return _with_baseline(trials, found)
+            origins[state] = ["forward"]
+    return _with_baseline(trials, origins)
 
 
 def best_first(trials: Trials) -> list[Candidate]:
@@ -339,12 +339,12 @@ def best_first(trials: Trials) -> list[Candidate]:
     -----
     Kohavi and John (1997). Jafer, Matwin and Sokolova (2017) compare with it.
     """
-    found: dict[Subset, list[str]] = {}
+    origins: dict[Subset, list[str]] = {}
     for origin, start in (("best-first, adding", ()), ("best-first, removing", trials.features)):
         for subset in _records(trials, origin, start):
             if subset and trials.keeps(subset):
-                found.setdefault(subset, []).append(origin)
-    return _with_baseline(trials, found)
+                origins.setdefault(subset, []).append(origin)
+    return _with_baseline(trials, origins)
 
 
 STALE = 5
@@ -354,7 +354,7 @@ STALE = 5
 def _records(trials: Trials, origin: str, start: Subset) -> list[Subset]:
     """The sets that performed best when they were found, in that order."""
     open_sets = [(-trials.scores.of(start).mean, 0, start)]
-    seen, found, best, stale = {start}, [start], -open_sets[0][0], 0
+    seen, records, best, stale = {start}, [start], -open_sets[0][0], 0
     while open_sets and stale < STALE:
         trials.progress(f"{origin}: {plural(len(seen), 'set')} seen")
         _, _, state = heappop(open_sets)
@@ -366,8 +366,8 @@ def _records(trials: Trials, origin: str, start: Subset) -> list[Subset]:
             seen.add(near)
             if performance > best + EQUAL_MEANS:
                 best, stale = performance, 0
-                found.append(near)
-    return found
+                records.append(near)
+    return records
 
 
 def _neighbours(trials: Trials, state: Subset, adding: bool) -> list[tuple[Subset, float]]:
@@ -455,10 +455,10 @@ class _Masks:
         return self._trials.record(found, guess, ["exhaustive"])
 
 
-def _with_baseline(trials: Trials, found: Mapping[Subset, Iterable[str]]) -> list[Candidate]:
+def _with_baseline(trials: Trials, origins: Mapping[Subset, Iterable[str]]) -> list[Candidate]:
     records = [
         trials.candidate(subset, dict.fromkeys(origin))
-        for subset, origin in found.items()
+        for subset, origin in origins.items()
         if len(subset) < len(trials.features)
     ]
     return [_baseline(trials), *records]

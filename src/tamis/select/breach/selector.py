@@ -243,10 +243,10 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         if self.alpha_in_search:
             trials = replace(trials, limit=self.alpha_)
         self.search_ = self._kind(trials, coded)
-        found = self._searched(trials)
+        candidates = self._searched(trials)
         self.performance_ranking_ = trials.performance_ranking
         self.privacy_ranking_ = trials.privacy_ranking
-        self._choose(found)
+        self._choose(candidates)
         self.support_ = np.isin(trials.features, self.best_.features)
         warn(self, trials, coded)
         return trials
@@ -326,8 +326,8 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         step = forward if self.search_ == "forward" else backward
         return step(trials, _shares(self._weights()))
 
-    def _choose(self, found: list[Candidate]) -> None:
-        self.evaluation_ = rate_candidates(found, self._weights())
+    def _choose(self, candidates: list[Candidate]) -> None:
+        self.evaluation_ = rate_candidates(candidates, self._weights())
         limit = np.inf if self.alpha_ is None else self.alpha_ + EQUAL_MEANS
         self.candidates_ = tuple(
             replace(
@@ -336,13 +336,13 @@ class BreachSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
                 ranks={name: int(ranks[i]) for name, ranks in self.evaluation_.ranks.items()},
                 score=float(self.evaluation_.scores[i]),
             )
-            for i, candidate in enumerate(found)
+            for i, candidate in enumerate(candidates)
         )
         self.baseline_ = self.candidates_[0]
         self.order_ = tuple(self.candidates_[i] for i in self.evaluation_.order)
         allowed = [candidate for candidate in self.order_ if candidate.allowed]
         if not allowed:
-            least = min(candidate.pbi for candidate in found)
+            least = min(candidate.pbi for candidate in candidates)
             harder = "" if self.search_ == "exhaustive" else ", or try search='exhaustive'"
             raise CannotMeet(
                 f"no candidate keeps the breach increase at or below {self.alpha_:.4f}; the "

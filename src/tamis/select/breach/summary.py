@@ -153,13 +153,13 @@ def weight_sensitivity(fitted: BreachSelector) -> Sensitivity:
         order=tuple(place[i] for i in fitted.evaluation_.order if i in place),
     )
     sizes = np.array([fitted.candidates_[i].size for i in allowed], dtype=float)
-    found = sensitivity(among, sizes)
+    result = sensitivity(among, sizes)
     return replace(
-        found,
-        winner=int(allowed[found.winner]),
-        rival=None if found.rival is None else int(allowed[found.rival]),
-        winners=allowed[found.winners],
-        shares={int(allowed[who]): share for who, share in found.shares.items()},
+        result,
+        winner=int(allowed[result.winner]),
+        rival=None if result.rival is None else int(allowed[result.rival]),
+        winners=allowed[result.winners],
+        shares={int(allowed[who]): share for who, share in result.shares.items()},
     )
 
 
@@ -202,14 +202,14 @@ def breach_summary(
 
 
 def _sensitivity(fitted: BreachSelector) -> dict[str, Any]:
-    found = weight_sensitivity(fitted)
+    result = weight_sensitivity(fitted)
     named = [list(candidate.features) for candidate in fitted.candidates_]
     return {
-        "margin": found.margin,
-        "rival": None if found.rival is None else named[found.rival],
+        "margin": result.margin,
+        "rival": None if result.rival is None else named[result.rival],
         "winners": [
             {"features": named[who], "share": share}
-            for who, share in list(found.shares.items())[:_MAP]
+            for who, share in list(result.shares.items())[:_MAP]
         ],
     }
 

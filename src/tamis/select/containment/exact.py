@@ -103,7 +103,7 @@ def exact(
         return filler.selection(best, 0.0)
     if k <= QUICK_K:
         common = filler.fill(best_itemset(filler, X, k))
-        best = max(best, common, key=lambda found: found.value)
+        best = max(best, common, key=lambda filled: filled.value)
     search = _BranchAndCut(Relaxation(filler), best, end)
     bound = search.run()
     return filler.selection(search.best.in_order(), max(bound, search.utility))
@@ -218,17 +218,17 @@ def is_light(rows: Any, columns: Any, size: int, k: int) -> bool:
 
 
 @njit(cache=True)
-def light_sets(rows: Any, lack: Any, order: Any, k: int, room: float, found: Any) -> int:
+def light_sets(rows: Any, lack: Any, order: Any, k: int, room: float, light: Any) -> int:
     """Find light sets whose columns together lack less than `room`; return how many.
 
     `lack` is one minus the share of each column. The search is depth-first over the columns, least
-    lack first. The sets are written to the rows of `found`, each ended by -1.
+    lack first. The sets are written to the rows of `light`, each ended by -1.
     """
     # At most all but one column of a light set can be chosen, so shares violate its cut if the
     # lacks of its columns sum to less than 1. Lacks ascend along `order`: if one is too large, so
     # are the rest. A set that no row has is not light, nor is any larger one, and a light set is
     # not extended: the cut of the smaller set is stronger.
-    depth, words = found.shape[1] - 1, rows.shape[1]
+    depth, words = light.shape[1] - 1, rows.shape[1]
     held = np.empty((depth + 1, words), dtype=np.uint64)
     for w in range(words):
         held[0, w] = ALL
@@ -238,7 +238,7 @@ def light_sets(rows: Any, lack: Any, order: Any, k: int, room: float, found: Any
     level, count, nodes = 0, 0, 0
     while level >= 0:
         at = place[level]
-        end = at >= len(order) or level >= depth or nodes >= NODES or count >= len(found)
+        end = at >= len(order) or level >= depth or nodes >= NODES or count >= len(light)
         if end or used[level] + lack[order[at]] >= room:
             level -= 1
             continue
@@ -255,8 +255,8 @@ def light_sets(rows: Any, lack: Any, order: Any, k: int, room: float, found: Any
             level += 1
         elif support > 0:
             for a in range(level + 1):
-                found[count, a] = chosen[a]
-            found[count, level + 1] = -1
+                light[count, a] = chosen[a]
+            light[count, level + 1] = -1
             count += 1
     return count
 
@@ -364,10 +364,10 @@ class Relaxation:
         if self.ceilings:
             cost, limits = np.append(np.zeros(width), -1.0), [*limits, [0.0, 1.0]]
         right = [*(most for _, most in self.groups), *(base for base, _ in self.ceilings)]
-        found: Any = linprog(cost, A_ub=self._left(len(cost)), b_ub=right, bounds=limits)
-        if found.x is None:
+        solution: Any = linprog(cost, A_ub=self._left(len(cost)), b_ub=right, bounds=limits)
+        if solution.x is None:
             return -np.inf, None
-        return -float(found.fun), np.clip(found.x[:width], 0.0, 1.0)
+        return -float(solution.fun), np.clip(solution.x[:width], 0.0, 1.0)
 
     def _left(self, width: int) -> Any:
         """Constraint matrix: first the cuts, then the ceilings, with the utility as last column."""
@@ -404,9 +404,9 @@ class Relaxation:
 
     def _broken(self, shares: Floats) -> list[tuple[Places, int]]:
         order = np.argsort(-shares - 1e-9 * self.worth, kind="stable")
-        found = np.full((min(AT_ONCE, len(order)), LONGEST_ROUND), -1)
-        count = light_sets(self.rows, 1 - shares, order, self.filler.k, ROOM, found)
-        light = [row[: int(np.argmin(row))] for row in found[:count]]
+        written = np.full((min(AT_ONCE, len(order)), LONGEST_ROUND), -1)
+        count = light_sets(self.rows, 1 - shares, order, self.filler.k, ROOM, written)
+        light = [row[: int(np.argmin(row))] for row in written[:count]]
         cuts = dict(self._grown(group, order) for group in light)
         return [
             (np.array(group), most)

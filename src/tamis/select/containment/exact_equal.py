@@ -107,7 +107,7 @@ class _EqualSearch:
                 if node.value + int(node.gains[place:].sum()) <= best.value:
                     break
                 child = self._with(node, place)
-                best = max(best, child, key=lambda found: found.value)
+                best = max(best, child, key=lambda s: s.value)
                 if -child.minus_bound > best.value:
                     heapq.heappush(waiting, child)
         return self._selection(best.taken, max(bound, best.value) / self.unit)

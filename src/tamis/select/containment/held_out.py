@@ -411,15 +411,15 @@ class Contest:
     def columns(self) -> sparse.csc_array:
         return sparse_columns(self.table)
 
-    def _auc(self, found: Selection, train: Truths, held: Truths) -> float:
+    def _auc(self, chosen: Selection, train: Truths, held: Truths) -> float:
         from sklearn.linear_model import LogisticRegression
         from sklearn.metrics import roc_auc_score
 
         from tamis.learn.models import one_thread
 
-        if not found.features:
+        if not chosen.features:
             return 0.5
-        rows = self.columns[:, list(found.features)].tocsr().astype(float)
+        rows = self.columns[:, list(chosen.features)].tocsr().astype(float)
         model = LogisticRegression(C=1 / RIDGE, max_iter=ITERATIONS)
         with one_thread():  # threads cost more than they save on vectors this short
             model.fit(rows[np.flatnonzero(train)], self.label[train])
@@ -438,7 +438,7 @@ class Contest:
         ]
         return float(np.mean(areas)) if areas else 0.5
 
-    def _in_auc(self, found: Selection) -> Selection:
+    def _in_auc(self, chosen: Selection) -> Selection:
         """The same path with its utilities in held-out AUC.
 
         The last one comes from a model fitted to convergence.
@@ -447,11 +447,11 @@ class Contest:
         # refitting whenever their number has grown by a tenth keeps it linear.
         draw = self.draws[0]
         model = held_out_model(self.columns, self.label, *draw, "auc", "linear")
-        steps, value, last, due = [], model.worth(), self._auc(found, *draw), 1
-        for i, step in enumerate(found.steps, start=1):
+        steps, value, last, due = [], model.worth(), self._auc(chosen, *draw), 1
+        for i, step in enumerate(chosen.steps, start=1):
             model.add(step.feature, refit=i >= due)
             due = i + max(1, i // 10) if i >= due else due
-            worth = model.worth() if i < len(found.steps) else last
+            worth = model.worth() if i < len(chosen.steps) else last
             steps.append(Step(step.feature, worth - value, worth, step.anonymity))
             value = worth
-        return Selection(found.features, found.anonymity, value, steps=tuple(steps))
+        return Selection(chosen.features, chosen.anonymity, value, steps=tuple(steps))

@@ -222,13 +222,13 @@ def lowest_outside(pool: Any, columns: Any, others: Any, size: Any) -> Any:
     """The lowest column of one set that the other lacks, or a number above all columns."""
     for a in range(size):
         pool.marks[others[a]] = True
-    found = len(pool.marks)
+    first = len(pool.marks)
     for a in range(size):
-        if columns[a] < found and not pool.marks[columns[a]]:
-            found = columns[a]
+        if columns[a] < first and not pool.marks[columns[a]]:
+            first = columns[a]
     for a in range(size):
         pool.marks[others[a]] = False
-    return found
+    return first
 
 
 @register_jitable
@@ -305,7 +305,7 @@ def search_by_rows(core: Any, k: Any, pool: Any) -> Any:
 
 @register_jitable
 def earlier_items(
-    core: Any, base: Any, rows: Any, k: Any, counts: Any, local: Any, found: Any
+    core: Any, base: Any, rows: Any, k: Any, counts: Any, local: Any, width: Any
 ) -> Any:
     """Add to `local` the items rarer than the base that k rows contain; its new size.
 
@@ -322,10 +322,10 @@ def earlier_items(
             if item >= base:
                 break
             if counts[item] >= k:
-                local[found] = item
-                found += 1
+                local[width] = item
+                width += 1
             counts[item] = 0
-    return found
+    return width
 
 
 @register_jitable
@@ -359,7 +359,7 @@ def grow_rows(sets: Any, column: Any, later: Any, k: Any, pool: Any) -> Any:
     ends = np.zeros(width + 3, dtype=np.int64)
     choice = np.zeros(width + 1, dtype=np.int64)
     planes = np.empty((33, words), dtype=np.uint64)
-    found = np.empty(width + 1, dtype=np.int64)
+    itemset = np.empty(width + 1, dtype=np.int64)
     for a in range(width):
         node[0, OPEN if a < later else OUT, a >> 6] |= ONE << np.uint64(a & 63)
     for a in range(n):
@@ -368,7 +368,7 @@ def grow_rows(sets: Any, column: Any, later: Any, k: Any, pool: Any) -> Any:
     level = 0
     while level >= 0:
         here = rows[ends[level] : ends[level + 1]]
-        kept, pivot = settle_rows(sets, node[level], here, k, planes, column, found, pool)
+        kept, pivot = settle_rows(sets, node[level], here, k, planes, column, itemset, pool)
         if kept == 0:
             # Back at the parent, all sets with its chosen item have been searched: go on without.
             level -= 1
@@ -417,7 +417,7 @@ def descend(sets: Any, rows: Any, start: Any, end: Any, item: Any) -> Any:
 
 @register_jitable
 def settle_rows(
-    sets: Any, node: Any, rows: Any, k: Any, planes: Any, column: Any, found: Any, pool: Any
+    sets: Any, node: Any, rows: Any, k: Any, planes: Any, column: Any, itemset: Any, pool: Any
 ) -> Any:
     """Remove from a node of the search by rows whatever cannot matter, until nothing changes.
 
@@ -442,7 +442,7 @@ def settle_rows(
         if n < k:
             return 0, -1
         if full >= k:
-            harvest_rows(sets, node, rows, n, k, planes, column, found, pool)
+            harvest_rows(sets, node, rows, n, k, planes, column, itemset, pool)
             return 0, -1
         held_by_all(sets, rows, n, held)
         if overlap(held, node[OUT]):
@@ -478,29 +478,37 @@ def fullest(sets: Any, candidates: Any, size: Any, rows: Any, n: Any, need: Any)
 
 
 @register_jitable
-def whole_rows(node: Any, column: Any, found: Any) -> Any:
-    """Write the columns of the base and of all items in or open to `found`; their number."""
+def whole_rows(node: Any, column: Any, itemset: Any) -> Any:
+    """Write the columns of the base and of all items in or open to `itemset`; their number."""
     size = 0
     for w in range(node.shape[1]):
         word = node[INSIDE, w] | node[OPEN, w]
         while word:
-            found[size] = column[64 * w + np.int64(lowest(word))]
+            itemset[size] = column[64 * w + np.int64(lowest(word))]
             size += 1
             word &= word - ONE
-    found[size] = column[-1]
+    itemset[size] = column[-1]
     return size + 1
 
 
 @register_jitable
 def harvest_rows(
-    sets: Any, node: Any, rows: Any, n: Any, k: Any, planes: Any, column: Any, found: Any, pool: Any
+    sets: Any,
+    node: Any,
+    rows: Any,
+    n: Any,
+    k: Any,
+    planes: Any,
+    column: Any,
+    itemset: Any,
+    pool: Any,
 ) -> Any:
     """Offer the set of all items in or open, which k rows contain, if it is maximal.
 
     It is not if k of these rows contain another item too.
     """
-    size = whole_rows(node, column, found)
-    if not welcome(pool, found, size):
+    size = whole_rows(node, column, itemset)
+    if not welcome(pool, itemset, size):
         return
     holders = 0
     for a in range(n):
@@ -509,7 +517,7 @@ def harvest_rows(
             holders += 1
     held_by(sets, rows, holders, k, planes, planes[32])
     if overlap(planes[32], planes[32]) + 1 == size:
-        offer_itemset(pool, found, size)
+        offer_itemset(pool, itemset, size)
 
 
 @register_jitable
@@ -577,15 +585,15 @@ def around_in(
 @register_jitable
 def members(held: Any) -> Any:
     """The members of a set, ascending."""
-    found = np.empty(overlap(held, held), dtype=np.int32)
+    numbers = np.empty(overlap(held, held), dtype=np.int32)
     n = 0
     for w in range(len(held)):
         word = held[w]
         while word:
-            found[n] = 64 * w + np.int64(lowest(word))
+            numbers[n] = 64 * w + np.int64(lowest(word))
             word &= word - ONE
             n += 1
-    return found
+    return numbers
 
 
 @register_jitable
@@ -642,8 +650,8 @@ def grow_columns(
                 bits, held[level], here, inside, ins[level], least, k, planes
             )
             if pick == DONE:
-                found = whole_columns(core, base, local, here, left, inside, ins[level])
-                harvest_columns(core, rows, planes[FULL], found, k, counts, pool)
+                itemset = whole_columns(core, base, local, here, left, inside, ins[level])
+                harvest_columns(core, rows, planes[FULL], itemset, k, counts, pool)
                 left = 0
         if left == 0:
             level -= 1
@@ -747,21 +755,21 @@ def whole_columns(
     core: Any, base: Any, local: Any, opens: Any, left: Any, inside: Any, ins: Any
 ) -> Any:
     """The columns of the base and of all items in or open."""
-    found = np.empty(left + ins + 1, dtype=np.int64)
+    itemset = np.empty(left + ins + 1, dtype=np.int64)
     for a in range(left):
-        found[a] = core.column[local[opens[a]]]
+        itemset[a] = core.column[local[opens[a]]]
     for a in range(ins):
-        found[left + a] = core.column[local[inside[a]]]
-    found[left + ins] = core.column[base]
-    return found
+        itemset[left + a] = core.column[local[inside[a]]]
+    itemset[left + ins] = core.column[base]
+    return itemset
 
 
 @register_jitable
 def harvest_columns(
-    core: Any, rows: Any, holders: Any, found: Any, k: Any, counts: Any, pool: Any
+    core: Any, rows: Any, holders: Any, itemset: Any, k: Any, counts: Any, pool: Any
 ) -> Any:
     """Offer columns that the rows `holders` contain, unless k of these contain another one too."""
-    if not welcome(pool, found, len(found)):
+    if not welcome(pool, itemset, len(itemset)):
         return
     # Counted over all items of the core, the rarer ones too; the second pass clears the counts.
     frequent = 0
@@ -771,5 +779,5 @@ def harvest_columns(
             for item in core.items[core.starts[row] : core.starts[row + 1]]:
                 counts[item] += change
                 frequent += change == 1 and counts[item] == k
-    if frequent == len(found):
-        offer_itemset(pool, found, len(found))
+    if frequent == len(itemset):
+        offer_itemset(pool, itemset, len(itemset))

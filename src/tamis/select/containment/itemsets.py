@@ -84,8 +84,8 @@ def maximal(
     filler = Filler(X, y, k, "hamdist" if worth else utility, labelled)
     of_set = None if worth is None else partial(worth, X, y, labelled)
     best = best_itemset(filler, X, k, largest, of_set)
-    found = filler.selection(filler.fill(best) if extend else filler.offered(best))
-    return found if of_set is None else _by_sets(found, of_set)
+    chosen = filler.selection(filler.fill(best) if extend else filler.offered(best))
+    return chosen if of_set is None else _by_sets(chosen, of_set)
 
 
 def _in_majority(X: Any, y: Any, labelled: Any, columns: Sequence[int]) -> float:
@@ -111,14 +111,14 @@ _SET_WORTH: dict[str, Callable[[Any, Any, Any, Sequence[int]], float]] = {
 """Utilities computed from the whole set; the others are those of `Filler`."""
 
 
-def _by_sets(found: Selection, of_set: Callable[[Sequence[int]], float]) -> Selection:
+def _by_sets(chosen: Selection, of_set: Callable[[Sequence[int]], float]) -> Selection:
     """The same path with its utilities computed anew, by a function of the set."""
     steps, before = [], of_set(())
-    for i, step in enumerate(found.steps):
-        utility = of_set(found.features[: i + 1])
+    for i, step in enumerate(chosen.steps):
+        utility = of_set(chosen.features[: i + 1])
         steps.append(replace(step, gain=utility - before, utility=utility))
         before = utility
-    return replace(found, utility=before, steps=tuple(steps))
+    return replace(chosen, utility=before, steps=tuple(steps))
 
 
 def best_itemset(

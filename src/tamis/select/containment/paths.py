@@ -241,11 +241,11 @@ def contenders(task: SearchTask) -> dict[str, Chooser]:
         # A source of its own, since its counts by class depend on the labels that may be used.
         return lambda rows: choose_columns(replace(linear, labelled=rows, sources=[]), utility)
 
-    found = {utility: by(utility) for utility in GREEDY}
+    choosers = {utility: by(utility) for utility in GREEDY}
     free = not rule.stop and rule.most == task.table.shape[1] and rule.least_gain == 0
     if free and rule.privacy == "containment" and rule.k <= QUICK_K:
-        found[ITEMSETS] = lambda rows: maximal(task.table, task.label, rule.k, labelled=rows)
-    return found
+        choosers[ITEMSETS] = lambda rows: maximal(task.table, task.label, rule.k, labelled=rows)
+    return choosers
 
 
 def _ranked(score: NDArray[Any], useful: NDArray[np.bool_]) -> NDArray[np.int64]:

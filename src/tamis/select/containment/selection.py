@@ -299,15 +299,15 @@ def selected(
         bounds.append(result.bound)
         return replace(result, anonymity=crowd_of(table, result.features, people, privacy))
 
-    found = keeping(k, people, attempt, lambda result: result.anonymity)
-    chosen = [step.feature for step in found.steps]
+    selection = keeping(k, people, attempt, lambda result: result.anonymity)
+    chosen = [step.feature for step in selection.steps]
     steps = tuple(
         replace(step, anonymity=crowd_of(table, chosen[: i + 1], people, privacy))
-        for i, step in enumerate(found.steps)
+        for i, step in enumerate(selection.steps)
     )
     # Sets that keep k people also keep k rows, so the bound of the first search, which asks for k
     # rows, holds for them too. Later bounds are over fewer sets.
-    return replace(found, bound=bounds[0], steps=steps)
+    return replace(selection, bound=bounds[0], steps=steps)
 
 
 def crowd_of(table: Any, features: Any, people: People, privacy: Privacy = "containment") -> int:

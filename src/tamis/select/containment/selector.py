@@ -183,18 +183,18 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         known = labelled_rows(labelled, label)
         search = partial(self._search, table, label, who, known)
         if self.absences:
-            found = self._with_absences(table, label, who, known)
+            chosen = self._with_absences(table, label, who, known)
         elif who.each_row:
-            found = search(self.k)
+            chosen = search(self.k)
         else:
-            found = selected(table, who, self.k, search, self.privacy)
-        if not found.features:
+            chosen = selected(table, who, self.k, search, self.privacy)
+        if not chosen.features:
             raise CannotMeet(self._why_nothing(table, who))
-        self.selection_ = found
+        self.selection_ = chosen
         self.support_ = np.zeros(table.shape[1], dtype=bool)
-        self.support_[list(found.features)] = True
-        self.anonymity_, self.utility_ = found.anonymity, found.utility
-        self.bound_ = found.bound
+        self.support_[list(chosen.features)] = True
+        self.anonymity_, self.utility_ = chosen.anonymity, chosen.utility
+        self.bound_ = chosen.bound
         self.unit_: Literal["people", "rows"] = "rows" if who.each_row else "people"
         return self
 

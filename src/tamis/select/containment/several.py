@@ -116,8 +116,8 @@ class ClassGroups:
         whole = self.counts[groups]
         lack = whole - have
         pairs = have.sum(axis=1) * lack.sum(axis=1) - (have * lack).sum(axis=1)
-        more = have.max(axis=1) + lack.max(axis=1) - whole.max(axis=1)
-        return int(more.sum()), int(pairs.sum())
+        gained = have.max(axis=1) + lack.max(axis=1) - whole.max(axis=1)
+        return int(gained.sum()), int(pairs.sum())
 
     def split(self, column: int) -> None:
         """Split each group into the rows that have the column and those that lack it."""

@@ -184,12 +184,14 @@ class ColumnSource:
     def _of_distinct(
         cls, table: Binary, positive: NDArray[np.bool_], known: NDArray[np.bool_] | None
     ) -> ColumnSource:
-        found = distinct_masks(row_masks(table))
+        distinct = distinct_masks(row_masks(table))
         true = positive if known is None else positive & known
-        ones = np.bincount(2 * found.of_row + true, minlength=2 * len(found.mask))[1::2]
-        hidden = None if known is None else np.bincount(found.of_row[~known], minlength=len(ones))
-        rows = packed(found.weight, ones, hidden)
-        held = _columns_of(found.mask, table.shape[1])
+        ones = np.bincount(2 * distinct.of_row + true, minlength=2 * len(distinct.mask))[1::2]
+        hidden = (
+            None if known is None else np.bincount(distinct.of_row[~known], minlength=len(ones))
+        )
+        rows = packed(distinct.weight, ones, hidden)
+        held = _columns_of(distinct.mask, table.shape[1])
         by_column = (held.T @ rows.T).T
         support, ones = by_column[0] & LOW, by_column[0] >> HALF
         return cls(held, positive, known, support, support - by_column[1:].sum(0), ones, rows)
