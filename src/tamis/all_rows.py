@@ -26,12 +26,18 @@ from tamis.require.base import Requirement, Requirements
 from tamis.require.counts import ClassCounts
 from tamis.require.k import KAnonymity
 from tamis.require.population import OF_POPULATION, OfPopulation
-from tamis.risk.attackers import in_release, knowing_together, required_of
+from tamis.risk.attackers import (
+    in_release,
+    knowing_together,
+    refuse_out_of_reach,
+    required_of,
+)
 from tamis.risk.behind_engine import (
     Reached,
     Rest,
     cells_of,
     classes_in_memory,
+    one_group_of_all,
     reached_by_all,
     without_few,
 )
@@ -162,6 +168,8 @@ def choose_on_all_rows(
     """
     sample = sampled(large, rows, settings.seed)
     crowds = Crowds.of(large, settings, ladders, register)
+    all_stay = not settings.max_suppressed
+    refuse_out_of_reach(crowds.asked, crowds.as_one_group, large.shape.unit, all_stay=all_stay)
     best: tuple[Decision, int] | None = None
     for times in (2**i for i in range(TRIES)):
         asked = _of_sample(settings, sample, times)
@@ -368,6 +376,10 @@ class Crowds:
         """All people; rows where each is one."""
         large = self.large
         return count_distinct(large.engine, self.cells, large.who) if large.who else large.rows
+
+    def as_one_group(self, secret: str | None) -> ClassCounts:
+        """All people as one group, with one of the secrets."""
+        return one_group_of_all(self.large, self.cells, secret)
 
     def all_rows(self, release: Release, sample: Sample, k: int) -> AllRows:
         """What is known of all rows once a release is chosen; `k` is that of the sample."""

@@ -33,7 +33,14 @@ from tamis.read.target_bins import need_classes
 from tamis.release import Recipe, Release, released
 from tamis.require.base import Requirements
 from tamis.require.k import check_known_rows
-from tamis.risk.attackers import NOT_OF_RECORDS, check_knowledge, knowing_together, required_of
+from tamis.risk.attackers import (
+    NOT_OF_RECORDS,
+    as_one_group,
+    check_knowledge,
+    knowing_together,
+    refuse_out_of_reach,
+    required_of,
+)
 from tamis.risk.suppression import Suppression, most_suppressed
 from tamis.rows import SAMPLED
 from tamis.rows.large_table import LargeTable
@@ -123,6 +130,9 @@ def consider(
     if handed is not None:
         handed.check(settings.k)
     asked = required_of(table, settings.requirements, settings.threats)
+    if settings.epsilon is None:  # synthetic rows promise none of it, and a refusal would reveal
+        everybody = as_one_group(table.people, table.frame)
+        refuse_out_of_reach(asked, everybody, table.unit, all_stay=not settings.max_suppressed)
     table = knowing_together(table, settings.threats)
     evaluator = _evaluator(table, records, settings, asked, handed)
     if progress is not None and records is not None:

@@ -85,7 +85,8 @@ def test_words_say_levels_and_score(run, table, flags):
 @pytest.mark.parametrize(
     ("more", "code", "words"),
     [
-        (("--k", "500"), 1, "at most 0 may be"),
+        (("--k", "500"), 1, "k = 500 needs 500 people alike, and the table has"),
+        (("--alpha", "0.55"), 1, "at most 0 may be"),
         (("--search", "learning", "--metric", "height"), 2, "leave out --metric"),
         (("--search", "local", "--metric", "height"), 2, "no height"),
         (("--ladder", "job"), 2, "COL=FILE"),
@@ -145,7 +146,7 @@ def test_more_may_be_asked_of_people_alike(run, table, flags, tmp_path, search, 
     assert reached.alpha <= 0.9
     assert reached.beta <= 1
     assert reidentification(after, known, people=people).marketer <= 0.1
-    code, _, err = run("coarsen", table, *flags, "--alpha", 0.3)
+    code, _, err = run("coarsen", table, *flags, "--alpha", 0.55)
     assert code == 1
     words = {"exact": "would have to be suppressed", "local": "as one class"}
     assert words[search] in " ".join(err.split())

@@ -288,12 +288,13 @@ def test_one_more_person_of_the_register_decides():
 
 def test_a_register_without_the_table_or_its_columns_is_refused():
     table = Table(town_of([(30, "cook", True)] * 2), ROLES)
+    how: dict[str, Any] = {"asked": requirements(k=1), "delta_presence": (0.0, 1.0)}
     with pytest.raises(InputError, match="must include everyone"):
-        coarsened(table, population=town_of([(30, "judge", True)] * 9), delta_presence=(0.0, 1.0))
+        coarsened(table, population=town_of([(30, "judge", True)] * 9), **how)
     with pytest.raises(InputError, match="the population has no column 'job'"):
         coarsened(table, population=table.frame.select("age"), delta_presence=(0.0, 1.0))
     for search in ("exact", "local"):
-        how: dict[str, Any] = {"asked": requirements(k=1), "search": search}
+        how = {"asked": requirements(k=1), "search": search}
         with pytest.raises(InputError, match="the population has no column 'job'"):
             coarsened(table, population=table.frame.select("age"), **how)
         with pytest.raises(InputError, match="must include everyone"):

@@ -33,6 +33,7 @@ from tamis.require import requirements
 from tamis.require.base import Requirements
 from tamis.require.population import DeltaPresence, refuse_unknown_population
 from tamis.risk.anonymity import k_anonymity
+from tamis.risk.attackers import as_one_group, refuse_out_of_reach
 from tamis.risk.grouping import as_table, scope
 from tamis.risk.presence import Presence, stacked, with_left_out
 from tamis.risk.presence import delta_presence as count_presence
@@ -195,6 +196,9 @@ def coarsened(
         [hidden] if hidden else [], register=population is not None, known=population is not None
     )
     request = _request(data, ladders, asked or requirements(), population)
+    everybody = as_one_group(request.people, request.table.frame)
+    all_stay = search == "local" or not max_suppressed
+    refuse_out_of_reach(request.asked, everybody, request.table.unit, all_stay=all_stay)
     if search == "local":
         return _local(request, metric, split_by, hidden)
     return _exact(request, metric, max_suppressed, hidden)

@@ -111,6 +111,16 @@ class Requirement:
         """Groups of so many people certainly keep it; 0: there is no such number."""
         return 0
 
+    @property
+    def fewest_in_all(self) -> int:
+        """Of fewer people in all, no groups keep it."""
+        return self.fewest_people
+
+    @property
+    def fewest_values(self) -> int:
+        """A group with fewer values of the secret never keeps it."""
+        return 1
+
     def figures(self, counts: ClassCounts) -> Floats:
         """What each group reaches."""
         raise NotImplementedError
@@ -157,6 +167,37 @@ class Requirement:
     def lacking(self, figure: float) -> str:
         """What was asked for and what was reached instead, in words."""
         raise NotImplementedError
+
+    def out_of_reach(self, everybody: ClassCounts, unit: Unit, *, all_stay: bool) -> str:
+        """Why no release of these people keeps it, in words; empty where one might.
+
+        `everybody` is all of them as one group, as whoever knows nothing sees them. Parts of it
+        have no more people and no more values. Where all stay and splitting groups only breaks it,
+        what one group of all does not keep, no others do; but if a person has several rows, they
+        may share out the secrets of a person.
+        """
+        people = everybody.people.item()
+        if self.fewest_in_all > people:
+            return self._beyond(self.fewest_in_all, f"{unit} alike", people)
+        values = everybody.distinct_values().item() if self.about_secret else self.fewest_values
+        if self.fewest_values > values:
+            return self._beyond(self.fewest_values, f"values of {self.secret} in a group", values)
+        splits_mend = self.about_secret and everybody.mean_risk is not None
+        figure = self.reached(everybody)
+        if not all_stay or not self.monotone or splits_mend or not self.is_short(figure):
+            return ""
+        of = f" of {self.secret}" if self.about_secret else ""
+        return f"even with all {unit} in one group, {self.lacking(figure)}{of}"
+
+    def _beyond(self, needed: int, what: str, there: int) -> str:
+        """How many are needed of what there are too few; shares are one by so many."""
+        asked = getattr(self, self.name)
+        best = f"at most {there:,}" if isinstance(asked, int) else f"at least 1/{there:,}"
+        asked = f"{asked:,}" if isinstance(asked, int) else f"{asked:g}"
+        return (
+            f"{self.name} = {asked} needs {needed:,} {what}, and the table has {there:,}; "
+            f"{self.name} can be {best}"
+        )
 
     def named(self, words: str) -> str:
         """Words about it, with the attacker whom they are about."""

@@ -7,6 +7,7 @@ of a value in a group and p in the table; see `tamis.risk.diversity.likeness`.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import ceil
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from tamis.figures import ROUNDING
@@ -82,6 +83,10 @@ class Diversity(Requirement):
 
     @property
     def fewest_people(self) -> int:
+        return self.l
+
+    @property
+    def fewest_values(self) -> int:
         return self.l
 
     def figures(self, counts: ClassCounts) -> Floats:
@@ -219,6 +224,11 @@ class AlphaShare(Requirement):
     key: ClassVar[str] = "alpha"
     about_secret: ClassVar[bool] = True
     options: ClassVar[tuple[Option, ...]] = (ALPHA,)
+
+    @property
+    def fewest_values(self) -> int:
+        """Of fewer values, the commonest has a larger share."""
+        return ceil(1 / (self.alpha + ROUNDING) - ROUNDING)
 
     def figures(self, counts: ClassCounts) -> Floats:
         return counts.largest_shares()

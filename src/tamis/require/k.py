@@ -174,6 +174,11 @@ class AverageRisk(Requirement):
     def enough_people(self) -> int:
         return MaxRisk(self.max_average_risk).fewest_people
 
+    @property
+    def fewest_in_all(self) -> int:
+        """The mean is the number of groups by that of people, so 1 by all people or more."""
+        return self.enough_people
+
     def reached(self, counts: ClassCounts) -> float:
         return counts.average_risk
 
@@ -282,6 +287,10 @@ class KnownRows(Requirement):
     @property
     def fewest_people(self) -> int:
         return self.k
+
+    @property
+    def fewest_in_all(self) -> int:
+        return 1  # k-anonymity, which is asked for with it, says how many there must be
 
     def reached(self, counts: ClassCounts) -> float:
         return counts.holders_of_rows(self.known_rows)

@@ -6,7 +6,7 @@ same columns, and the values of a secret are counted once for all that is asked 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import reduce
 from typing import Any
@@ -15,11 +15,12 @@ import numpy as np
 import polars as pl
 
 from tamis.coding import Coded, joined
+from tamis.errors import CannotMeet
 from tamis.people import People
 from tamis.release import Release
 from tamis.require import requirements
 from tamis.require.attacker import Attacker, check_knowing
-from tamis.require.base import Requirement, Requirements
+from tamis.require.base import Requirement, Requirements, Unit
 from tamis.require.counts import ClassCounts
 from tamis.risk.behind_engine import Reached, cells_of, reached_by_all
 from tamis.risk.diversity import count_groups
@@ -85,6 +86,50 @@ def are_kept(
         ):
             return False
     return True
+
+
+def refuse_out_of_reach(
+    asked: Requirements,
+    everybody: Callable[[str | None], ClassCounts],
+    unit: Unit,
+    *,
+    all_stay: bool,
+) -> None:
+    """Refuse, before any search, what no release of these people keeps; see `out_of_reach`.
+
+    Parameters
+    ----------
+    asked : Requirements
+    everybody : callable
+        Counts all people as one group, with the sensitive column of that name, if any.
+    unit : {"people", "rows"}
+        What is counted.
+    all_stay : bool
+        Whether a release has all of them.
+
+    Examples
+    --------
+    >>> asked = requirements(k=9).about(["age"], None, number=False)
+    >>> refuse_out_of_reach(asked, as_one_group(People.of_rows(4), {}), "people", all_stay=True)
+    Traceback (most recent call last):
+    ...
+    tamis.errors.CannotMeet: no release can keep what is asked: k = 9 needs 9 people alike, and \
+the table has 4; k can be at most 4. Ask for less
+    """
+    short: dict[str, None] = {}
+    for secret, some in asked.by_secret.items():
+        counts = everybody(secret)
+        for each in some:
+            words = each.out_of_reach(counts, unit, all_stay=all_stay)
+            short |= {each.named(words): None} if words else {}
+    if short:
+        raise CannotMeet(f"no release can keep what is asked: {'; '.join(short)}. Ask for less")
+
+
+def as_one_group(people: People, secrets: Secrets) -> Callable[[str | None], ClassCounts]:
+    """Counts all people as one group, in memory."""
+    one = Grouping.of_classes(Coded(np.zeros(len(people), dtype=np.int64), 1), people)
+    return lambda secret: count_groups(one, None if secret is None else secrets[secret])
 
 
 def required_of(

@@ -119,6 +119,16 @@ def reached_by_all(asked: Requirements, large: LargeTable, cells: Frame) -> Reac
     return {each: found[each] for each in asked}
 
 
+def one_group_of_all(large: LargeTable, cells: Frame, secret: str | None) -> ClassCounts:
+    """All people as one group, from cells over at least them and the secret."""
+    sizes = group_sizes(large.engine, cells, [], large.who)[SIZE].to_numpy()
+    mean_risk = (lambda: 1 / int(sizes.sum())) if large.who else None
+    if secret is None:
+        return ClassCounts(sizes, mean_risk=mean_risk)
+    (spread,) = spreads(_secrets(large, *one_group(cells, []), secret))
+    return ClassCounts(sizes, lambda: spread, mean_risk)
+
+
 def _secrets(large: LargeTable, cells: Frame, keys: list[str], secret: str) -> SensitiveCounts:
     number = large.shape.frame.schema[secret].is_numeric()
     (column,) = large.columns([secret])
