@@ -1,4 +1,4 @@
-"""One release under evaluation: what models and attackers make of it, what people alike reach."""
+"""One release under evaluation: predictions, attackers' guesses, and what its groups reach."""
 
 from __future__ import annotations
 
@@ -45,13 +45,12 @@ class Assessment:
 
     @cached_property
     def model_features(self) -> pl.DataFrame:
-        """What models are trained on, and what they predict, on the rows of the sample.
+        """Features of the sampled rows: released values to train on, true ones to test on.
 
-        They are trained on the release. If its columns are those of the original, or of the
-        release before it was altered, with other values, they are tested on people as they
-        are; coarser forms of values are the same for everybody. Synthetic rows describe no real
-        person, so here people are as they are throughout. Rows that are left out are here too:
-        nobody learns from them, but like all people they may be asked about.
+        Where values were altered, held-out rows have their true values, since a model is used on
+        real people. Coarser forms are the same for training and testing. Synthetic rows describe
+        no real person, so all rows have their true values there. Suppressed rows are included:
+        no model learns from them, but they are tested on like everybody else.
         """
         evaluator, table = self.evaluator, self.release.unsuppressed.table
         unaltered = self.release.true_values if self.release.is_altered else evaluator.original
@@ -65,13 +64,17 @@ class Assessment:
         true = evaluator.sampled(unaltered, table.features)
         if learnt.equals(true):
             return learnt
+        # Held-out rows are taken from the second half of the stacked frame, the true values.
         place = np.arange(learnt.height)
         place[np.searchsorted(evaluator.sample, evaluator.split.held)] += learnt.height
         return pl.concat([learnt, true], how="vertical_relaxed")[place]
 
     @cached_property
     def seen_features(self) -> pl.DataFrame:
-        """The same as attackers see it: with all rows of a person, where these are together."""
+        """`model_features` as attackers see them: each row beside the other rows of its person.
+
+        They differ only where a release says which rows belong together.
+        """
         if self.release.is_drawn or not self.release.people.together:
             return self.model_features
         return Assessment(self.evaluator, seen_whole(self.release)).model_features
@@ -86,11 +89,11 @@ class Assessment:
         return evaluator.predicted(evaluator.classifier, features, evaluator.labels, self.release)
 
     def _learnt_from(self, release: DrawnRelease, model: Any) -> Predictions:
-        """Predictions of the target, for held-out people, by a model trained on synthetic rows."""
+        """Predictions of the target for held-out people, by a model trained on synthetic rows."""
         drawn, true = release.evaluation_sample, release.unaltered
         held = self.evaluator.split.held
         rows = [drawn.only(drawn.features), true.only(drawn.features)[held]]
-        # As declared, like the synthetic ones: 1 and not 1.0.
+        # Labels in the declared type, like those of the synthetic rows: 1 and not 1.0.
         truth = column_labels(true, drawn.target)[held]
         labels = np.concatenate([column_labels(drawn, drawn.target), truth])
         places = np.arange(len(labels))
@@ -104,16 +107,15 @@ class Assessment:
 
     @cached_property
     def guesses(self) -> dict[str, Predictions]:
-        """The predictions of the sensitive column by each attacker, for all held-out rows.
+        """Guesses of the sensitive column by each attacker, for all held-out rows.
 
-        From synthetic rows an attacker learns it if it is the target. If it is another column,
-        which the rows do not have, the attackers are given the released columns of some people
-        as they are: more than any synthetic rows can reveal.
+        Synthetic rows have the target but no other secret. For another secret, attackers train on
+        the true values of the released columns: more than any synthetic rows can reveal.
         """
         return self.guesses_of(self.evaluator.sensitive)
 
     def guesses_of(self, secret: str) -> dict[str, Predictions]:
-        """The same of any of the secrets."""
+        """Guesses of `secret` by each attacker, for all held-out rows."""
         if secret not in self._guessed:
             self._guessed[secret] = self._guesses_of(secret)
         return self._guessed[secret]
@@ -129,44 +131,45 @@ class Assessment:
 
     @cached_property
     def shows_everything(self) -> bool:
-        """Whether attackers see of it all that they see of everything."""
+        """Whether attackers see as much as if all columns were released as they are."""
         everything = self.seen_features.equals(self.evaluator.seen_of_everything)
         return everything and not self.release.is_suppressed
 
     @cached_property
     def strongest(self) -> str:
-        """The attacker that is right most often on the choosing rows; the first of equals."""
+        """Name of the attacker with the highest accuracy on the choosing rows; ties: the first."""
         return self.strongest_of(self.evaluator.sensitive)
 
     def strongest_of(self, secret: str) -> str:
-        """The same of any of the secrets."""
+        """Like `strongest`, for any secret."""
         return strongest_attack(self.guesses_of(secret), self.evaluator.places("choosing"))
 
     @cached_property
     def choosing(self) -> Findings:
-        """What the choice may use."""
+        """Results on the rows that the choice may use."""
         return Findings(self, "choosing")
 
     @cached_property
     def reporting(self) -> Findings:
-        """What is reported; the choice does not use it."""
+        """Results on the rows to report on, which the choice never uses."""
         return Findings(self, "reporting")
 
     @cached_property
     def value_labels(self) -> dict[str, ValueLabels]:
-        """The values of each column in a coarser form, and the labels of their groups."""
-        found = {}
+        """For each generalised column, its original values and the labels they became."""
+        by_column = {}
         for name, form in self.release.forms.items():
             values = self.evaluator.values(name)
             labels = Ladder.from_dict(name, form.ladder).apply(values, form.level)
-            found[name] = ValueLabels(values, labels)
-        return found
+            by_column[name] = ValueLabels(values, labels)
+        return by_column
 
     @cached_property
     def k_anonymity(self) -> int | None:
-        """The people in the smallest group of equals; everyone if nothing known is released.
+        """Size of the smallest equivalence class, in people; for several attackers the smallest.
 
-        `None` for synthetic rows: they are not people.
+        Everybody, if no quasi-identifier is released; `None` for synthetic rows, which are not
+        people.
         """
         if self.release.is_drawn:
             return None
@@ -174,19 +177,19 @@ class Assessment:
 
     @cached_property
     def _views(self) -> dict[tuple[str, ...], Requirements]:
-        """What is asked of groups, by the released columns that an attacker sees."""
+        """Requirements by the released columns that an attacker knows; equal views are merged."""
         asked, release = self.evaluator.requirements, self.release
         known = release.table.quasi
         if not asked.several:
             return {known: asked}
-        found: dict[tuple[str, ...], Requirements] = {}
-        for columns, some in asked.views.items():
+        views: dict[tuple[str, ...], Requirements] = {}
+        for columns, required in asked.views.items():
             seen = tuple(c for c in known if release.source(c) in columns)
-            found[seen] = Requirements((*found.get(seen, ()), *some))
-        return found
+            views[seen] = Requirements((*views.get(seen, ()), *required))
+        return views
 
     def alike_in(self, columns: Sequence[str]) -> int:
-        """The people in the smallest group alike in some released columns."""
+        """Size of the smallest equivalence class of some released columns, in people."""
         people = self.release.people
         if not columns and not people.together:
             return self.release.everybody
@@ -195,58 +198,58 @@ class Assessment:
         return self._alike[known]
 
     def _coded(self, columns: Sequence[str]) -> Iterator[Coded]:
-        """Released columns as codes; a form that another release has is not coded again."""
+        """Released columns as codes; forms that several releases share are coded once."""
         forms = self.evaluator.yardstick.forms(self.release) or {}
         for name in columns:
             column, form = self.release.table.frame[name], forms.get(name)
             yield coded(column) if form is None else self.evaluator.coded_form(column, form)
 
     def classes_in(self, columns: Sequence[str]) -> Coded:
-        """Classes of rows alike in some released columns; one class where there are none."""
+        """Equivalence classes of rows by some released columns; one class if there are none."""
         rows = self.release.table.rows
         known = reduce(joined, self._coded(columns)) if columns else Coded(np.zeros(rows, int), 1)
         return seen_together(known, self.release.people)
 
     def reach(self, promise: KAnonymity) -> float:
-        """What a release reaches of a promise, among equals or those who have as much."""
+        """The k that the release reaches: by equal rows, or by containment for 0/1 records."""
         contained = isinstance(promise, ContainmentAnonymity)
         alike = np.array([0 if contained else self.alike_in(promise.columns)])
         return promise.reached(ClassCounts(alike, count_holders=self.containment_with))
 
     @cached_property
     def reached(self) -> list[tuple[Requirement, float]]:
-        """What people alike reach of all that is required besides their number.
+        """What the groups reach of each requirement beyond k.
 
-        Nothing for synthetic rows: they are not people.
+        Empty for synthetic rows, which are not people.
         """
         if self.release.is_drawn:
             return []
         return self.reach_each(self.evaluator.requirements.beyond_k)
 
     def reach_each(self, asked: Requirements) -> list[tuple[Requirement, float]]:
-        """What people alike reach of some requirements of the evaluator."""
+        """What the groups reach of each requirement in `asked`, at the worst over all attackers."""
         original, release = self.evaluator.original, self.release
-        found: dict[Requirement, float] = {}
-        for seen, every in self._views.items():
-            some = Requirements(tuple(each for each in every if each in asked))
-            if not some:
+        reached: dict[Requirement, float] = {}
+        for seen, required in self._views.items():
+            wanted = Requirements(tuple(each for each in required if each in asked))
+            if not wanted:
                 continue
-            secrets = {c: release.cells(original.frame[c]) for c in some.by_secret if c}
+            secrets = {c: release.cells(original.frame[c]) for c in wanted.by_secret if c}
             classes = self.classes_in(seen)
-            for part, _, counts in count_asked(some, classes, release.people, secrets):
+            for part, _, counts in count_asked(wanted, classes, release.people, secrets):
                 for each in part:
                     figure = each.reached(counts)
-                    found[each] = each.worst([figure, found.get(each, figure)])
-        return [(each, found[each]) for each in asked]
+                    reached[each] = each.worst([figure, reached.get(each, figure)])
+        return [(each, reached[each]) for each in asked]
 
     @property
     def lacks(self) -> str:
-        """What people alike lack of that, in words."""
+        """The first requirement that is not met, in words; empty if all are met."""
         short = ((each, figure) for each, figure in self.reached if each.is_short(figure))
         return next((each.named(each.lacking(figure)) for each, figure in short), "")
 
     def hides(self, k: int) -> bool:
-        """Whether k people are alike for every attacker, or as many as that one asks for."""
+        """Whether every class has k people, or, of several attackers, the k set for each."""
         if self.release.is_drawn or not self.evaluator.requirements.several:
             return (self.k_anonymity or 0) >= k
         return all(self.alike_in(seen) >= asked.k for seen, asked in self._views.items())
@@ -261,7 +264,11 @@ class Assessment:
         return containment_anonymity(cells, people=self.release.people)
 
     def containment_with(self, absences: int, enough: int) -> int:
-        """The same where absences are known too; below `enough`, what some row reaches."""
+        """Containment anonymity against attackers who also know some absences.
+
+        A result below `enough` is what some row reaches, not the minimum over all rows. Knowing
+        absences only lowers it, so nothing is searched where containment alone is below `enough`.
+        """
         reached = self.containment or 0
         if not absences or reached < enough:
             return reached
@@ -271,7 +278,7 @@ class Assessment:
 
 @dataclass(frozen=True, eq=False)
 class Findings:
-    """The predictions for one part of the held-out rows."""
+    """The predictions for one part of the held-out rows, choosing or reporting."""
 
     assessment: Assessment
     part: Part
@@ -289,7 +296,7 @@ class Findings:
         return self.attacked_for(self.assessment.evaluator.sensitive)
 
     def attacked_for(self, secret: str) -> dict[str, Predictions]:
-        """The same of any of the secrets."""
+        """Guesses of `secret` by each attacker who has the release."""
         every = self.assessment.guesses_of(secret).items()
         return {name: predictions.of(self._places) for name, predictions in every}
 
@@ -299,7 +306,7 @@ class Findings:
         return self.everything_for(self.assessment.evaluator.sensitive)
 
     def everything_for(self, secret: str) -> dict[str, Predictions]:
-        """The same of any of the secrets."""
+        """Guesses of `secret` by each attacker who has all features."""
         every = self.assessment.evaluator.guesses_from_everything(secret).items()
         return {name: predictions.of(self._places) for name, predictions in every}
 

@@ -1,18 +1,18 @@
-"""One yardstick in bits: what a release keeps of the target, what it tells of the secret.
+"""One scale in bits: what a release keeps of the target, what it tells of the secret.
 
-For a row that nothing was learnt from, the *gain* is how much more probable its true label is to
-someone who has the release than to someone who has not, as the log2 of the ratio. Its mean is a
-proper score: nobody gains by claiming more, or less, than the data say. For the target the other
-one knows the shares of the classes; for the secret they know the target of the row, since that is
-in every release: what it tells cannot be held against columns.
+The *gain* of an evaluation row is log2(p / q): p is the probability of its true label given the
+release, q the probability without the release (the baseline). The mean gain is a proper score, a
+difference of cross-entropies, so that neither overconfidence nor false modesty pays. The baseline
+of the target is the class shares; the baseline of the secret is its distribution given the row's
+target, since every release contains the target, and what that tells is not the fault of columns.
 
     U(S)     mean gain about the target from the columns S
     A(S)     mean gain about the secret from the columns S and the target
-    kept(S)  U(S) by the most that any set gives: nothing 0, everything about 1
-    told(S)  A(S) by the most that any set gives
+    kept(S)  U(S) divided by the largest U of any set: nothing 0, everything about 1
+    told(S)  A(S) divided by the largest A of any set
 
-Who has S may ignore part of it, so kept and told are at least those of every scored part of S, and
-at least 0 (*closure*); else a search would add columns of noise to push told down.
+A holder of S can ignore columns, so S scores at least as high as each of its scored subsets, and at
+least 0 (*closure*). Otherwise a search would add columns of noise to push told down.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ from tamis.people import People, PeopleLike
 Gains = NDArray[np.floating[Any]]
 
 FLOOR = 1e-4
-"""The least probability that counts: one row that was held impossible is not the whole mean."""
+"""Lower clip of probabilities, 13.3 bits: one row held impossible must not decide the mean."""
 CLEAR = 2.0
-"""How many standard errors a mean is from 0 to be taken for more than chance."""
+"""Standard errors above 0 from which a mean is taken for more than chance."""
 LEAST_SCALE = 0.05
-"""Told is a share of no less than this part of what is unknown of the secret."""
+"""Lower bound of told's denominator, as a share of the secret's baseline cross-entropy."""
 TRIFLE = 1e-9
-"""The least bits that can be a scale: below them all sets are worse than guessing."""
+"""Smallest denominator of kept, in bits: it is used only where every set is worse than guessing."""
 CLOSE = 0.01
-"""Sets whose value and kept differ by no more are alike: then the fewest columns are released."""
+"""Sets whose value and kept differ by at most this are ties: the one of fewest columns wins."""
 REDRAWS = 400
-"""How often people are drawn again to see what else might have been chosen."""
+"""Bootstrap draws of people, to see what else might have been chosen."""
 NO_BITS = 1e-6
-"""Means of no more bits are what rounding leaves of nothing, however alike they are in all rows."""
+"""Means up to this are rounding noise, even where their standard error is as small."""
 WEAK = 0.05
-"""Columns that tell less than this part of what is unknown of the target hardly teach it."""
+"""Columns that explain less than this share of the target's baseline cross-entropy are weak."""
 
 
 @dataclass(frozen=True)
@@ -60,11 +60,11 @@ class Mean:
 
     @property
     def clear(self) -> bool:
-        """Whether it is above 0 by more than two standard errors."""
+        """Whether it exceeds 0 by more than two standard errors."""
         return self.is_above(CLEAR)
 
     def is_above(self, errors: float) -> bool:
-        """Whether it is above 0 by so many standard errors, and by more than a rounding.
+        """Whether it exceeds 0 by so many standard errors, and by more than rounding noise.
 
         >>> Mean(0.3, 0.1).is_above(2.0), Mean(1e-9, 1e-10).is_above(2.0)
         (True, False)
@@ -73,7 +73,7 @@ class Mean:
 
 
 def gains(probabilities: ArrayLike, baseline: ArrayLike, truth: ArrayLike) -> Floats:
-    """For each row the bits by which its true label is more probable with a release than without.
+    """Gain of each row in bits: log2 of its true label's probability over the baseline's.
 
     Both are arrays of rows by classes; `truth` is the class of each row.
 
@@ -84,7 +84,7 @@ def gains(probabilities: ArrayLike, baseline: ArrayLike, truth: ArrayLike) -> Fl
 
 
 def surprise(probabilities: ArrayLike, truth: ArrayLike) -> Floats:
-    """For each row the bits that its true label was unexpected by; the mean is the cross-entropy.
+    """Log loss of each row in bits; the mean is the cross-entropy.
 
     >>> surprise([[0.25, 0.75], [0.5, 0.5]], [0, 1]).tolist()
     [2.0, 1.0]
@@ -95,9 +95,9 @@ def surprise(probabilities: ArrayLike, truth: ArrayLike) -> Floats:
 
 
 def mean(values: Gains, people: PeopleLike = None) -> Mean:
-    """The mean of one value a row; its error counts the rows of one person as one draw.
+    """The mean of one value a row, with a standard error clustered by person.
 
-    `people` is whose each row is; `None`: each row is a person.
+    `people` gives the person of each row; `None`: each row is a person.
 
     >>> mean(np.array([1.0, 3.0]))
     Mean(value=2.0, error=1.0)
@@ -108,6 +108,8 @@ def mean(values: Gains, people: PeopleLike = None) -> Mean:
     apart = np.asarray(values, dtype=np.float64) - middle
     who = People.named(people, len(apart))
     if not who.each_row:
+        # Residuals add up within a person: rows of one person are one draw. Numbers that no row
+        # here has are gaps of a sample, not people with a residual of 0.
         sums: Floats = np.bincount(who.codes, weights=apart).astype(np.float64)
         apart = sums[np.bincount(who.codes) > 0]
     draws = len(apart)
@@ -118,18 +120,19 @@ def mean(values: Gains, people: PeopleLike = None) -> Mean:
 
 
 def parts_of(sets: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Which set lies within which: `[i, j]` says that all columns of j are columns of i.
+    """Subset relation of sets of columns: `[i, j]` says that all columns of j are columns of i.
 
     >>> parts_of(np.array([[True, True], [True, False], [False, True]])).astype(int).tolist()
     [[1, 1, 1], [0, 1, 0], [0, 0, 1]]
     """
+    # Counting columns of j outside i is one matrix product; float32 counts are exact to 2**24.
     inside = np.asarray(sets, dtype=np.float32)
     outside_of_i = (1 - inside) @ inside.T
     return np.asarray(outside_of_i == 0)
 
 
 def closed(values: ArrayLike, within: NDArray[np.bool_]) -> tuple[Floats, NDArray[np.intp]]:
-    """The largest value of each set's parts, and which part has it; 0 and -1 where all are below 0.
+    """Largest value among each set's subsets, and which subset has it; 0 and -1 if none exceeds 0.
 
     >>> closed([0.5, 0.7, -0.1], parts_of(np.array([[1, 1], [1, 0], [0, 1]], dtype=bool)))
     (array([0.7, 0.7, 0. ]), array([ 1,  1, -1]))
@@ -150,23 +153,23 @@ class KeptTold:
     target_gains : array of float, sets by rows
         See `gains`; the same unseen rows for every set.
     secret_gains : array of float, sets by rows, optional
-        `None` where there is no secret besides the target: nothing is told then.
+        `None` if there is no secret besides the target: told is 0 then.
     within : array of bool, sets by sets
-        `[i, j]`: who has i can make j of it, see `parts_of`.
+        `[i, j]`: set j can be derived from set i, see `parts_of`.
     everything : int
-        Which set is that of all columns.
+        The number of the set of all columns.
     unsure_target, unsure_secret : float
-        The mean bits that the target, and the secret where the target is known, are unexpected by
-        without a release.
+        Baseline cross-entropy of the evaluation rows, in bits: of the target, and of the secret
+        given the target.
     people : array of int, optional
-        Whose each row is, see `mean`.
+        The person of each row, see `mean`.
     shown : pair of bool, optional
-        Whether anything teaches the target and tells the secret, where other rows have shown it.
-        `None`: what these rows show.
+        Whether anything teaches the target and tells the secret, if other rows settled that.
+        `None`: settle it on these rows.
     tried : int
-        How many sets were scored to find these; the best of many is above 0 by luck.
+        How many sets were scored to find these; the best of many exceeds 0 by luck.
     means : pair of tuples of Mean, optional
-        U and A of each set, where they are known already.
+        U and A of each set, if they are known already.
 
     Examples
     --------
@@ -193,9 +196,9 @@ class KeptTold:
     __repr__ = by_fields
 
     def with_readings(self, readings: Mapping[int, Gains]) -> Self:
-        """The same where others have read some sets, too: told is by whoever gains most.
+        """A copy in which a set's told is that of the best attacker who read it.
 
-        What is read clearly is told, even where the sets alone had shown nothing.
+        A clear gain of any reading counts, even where the sets alone had told nothing.
 
         >>> none = np.zeros((1, 9))
         >>> before = KeptTold(none, none, np.eye(1, dtype=bool), 0, 1.0, 1.0)
@@ -204,14 +207,14 @@ class KeptTold:
         """
         if self.secret_gains is None:
             return self
-        rows, found = np.array(self.secret_gains), list(self.telling)
+        rows, telling = np.array(self.secret_gains), list(self.telling)
         for which, gain in readings.items():
             read = mean(gain, self.people)
-            if read.value > found[which].value:
-                rows[which], found[which] = gain, read
-        clear = _any_clear(found, self.everything, self.tried)
+            if read.value > telling[which].value:
+                rows[which], telling[which] = gain, read
+        clear = _any_clear(telling, self.everything, self.tried)
         shown = self.shown and (self.shown[0], self.shown[1] or clear)
-        return replace(self, secret_gains=rows, means=(self.useful, tuple(found)), shown=shown)
+        return replace(self, secret_gains=rows, means=(self.useful, tuple(telling)), shown=shown)
 
     @cached_property
     def useful(self) -> tuple[Mean, ...]:
@@ -231,67 +234,67 @@ class KeptTold:
 
     @cached_property
     def teaches(self) -> bool:
-        """Whether anything here teaches the target."""
+        """Whether any set clearly gains about the target."""
         return self.shown[0] if self.shown else _any_clear(self.useful, self.everything, self.tried)
 
     @cached_property
     def tells(self) -> bool:
-        """Whether anything here tells the secret more than the target does."""
+        """Whether any set clearly gains about the secret, beyond what the target tells."""
         return (
             self.shown[1] if self.shown else _any_clear(self.telling, self.everything, self.tried)
         )
 
     @property
     def weak(self) -> bool:
-        """Whether all columns together teach little of what is unknown of the target."""
+        """Whether even all columns together explain little of the target."""
         return self.target_scale < WEAK * self.unsure_target
 
     @cached_property
     def target_scale(self) -> float:
-        """The bits that are 1 in `kept`: the most that any set gives."""
+        """The bits that make kept 1: the largest U of any set."""
         return max(TRIFLE, *(each.value for each in self.useful))
 
     @cached_property
     def secret_scale(self) -> float:
-        """The bits that are 1 in `told`: the most that any set gives, but no trifle."""
+        """The bits that make told 1: the largest A of any set, bounded below by `LEAST_SCALE`."""
         return max(LEAST_SCALE * self.unsure_secret, *(each.value for each in self.telling))
 
     @cached_property
     def kept(self) -> Floats:
-        """What each set keeps of the target."""
+        """Kept of each set; 0 everywhere if nothing teaches the target."""
         if not self.teaches:
             return np.zeros(len(self.within))
         return self._closed_target[0] / self.target_scale
 
     @cached_property
     def told(self) -> Floats:
-        """What each set tells of the secret; 0 everywhere if nothing here tells it."""
+        """Told of each set; 0 everywhere if nothing tells the secret."""
         if not self.tells:
             return np.zeros(len(self.within))
         return self._closed_secret[0] / self.secret_scale
 
     def value(self, caution: float = 1.0) -> Floats:
-        """What each set is worth: kept less `caution` times told."""
+        """Value of each set: kept less `caution` times told."""
         return np.asarray(self.kept - caution * self.told)
 
     def kept_error(self, one: int, other: int | None = None) -> float:
-        """The standard error of what a set keeps, or of how much more it keeps than another."""
+        """Standard error of a set's kept, or of its difference from another set's."""
         return self.value_error(one, other, 0.0)
 
     def value_error(self, one: int, other: int | None = None, caution: float = 1.0) -> float:
-        """The standard error of a value, or of a difference of two: paired, on the same rows."""
+        """Standard error of a set's value, or of a paired difference of two on the same rows."""
         apart = self.kept_rows(one) - caution * self.told_rows(one)
         if other is not None:
             apart = apart - self.kept_rows(other) + caution * self.told_rows(other)
         return mean(apart, self.people).error
 
     def told_error(self, one: int, other: int | None = None) -> float:
-        """The standard error of what a set tells, or of how much more it tells than another."""
+        """Standard error of a set's told, or of its difference from another set's."""
         apart = self.told_rows(one) - (0.0 if other is None else self.told_rows(other))
         return mean(apart, self.people).error
 
     def kept_rows(self, which: int) -> Floats:
-        """One value a row whose mean is what the set keeps."""
+        """One value a row whose mean is the set's kept, by the subset that closure took it from."""
         source = int(self._closed_target[1][which])
         if source < 0 or not self.teaches:
             return np.zeros(self.target_gains.shape[1])
@@ -313,10 +316,11 @@ class KeptTold:
 
 
 def _any_clear(means: Sequence[Mean], everything: int, tried: int) -> bool:
-    """Whether all columns together clearly gain, or any set beyond what the luckiest of all would.
+    """Whether all columns clearly gain, or any set does after a Bonferroni correction.
 
-    All columns may gain less than a few of them where most are noise; the best of many sets is
-    above two errors by luck alone, so it must pass as one test among as many sets as were scored.
+    Single sets count because all columns may gain less than a few of them where most are noise. The
+    best of many sets exceeds two standard errors by luck alone, so each is one test among all sets
+    that were scored; the set of all columns was fixed in advance and needs no correction.
     """
     if means[everything].clear:
         return True
@@ -332,17 +336,17 @@ def chosen(
     caution: float = 1.0,
     merges: Sequence[tuple[int, ...]] | None = None,
 ) -> int:
-    """Which set to release: the number of the one that has the most kept less `caution` times told.
+    """The number of the set to release: the largest kept less `caution` times told.
 
-    Of sets whose value and kept are within a hundredth of the best one's, the one of the fewest
-    columns is chosen, then the one that comes first by `merges` (see `merges_of`), then the most
-    valuable. Errors play no part: what is uncertain is as often better than it looks as worse, so
-    that to prefer small sets within an error would throw away what was measured where it matters
-    most, on few rows and weak targets.
+    Among sets whose value and kept are within a hundredth of the best one's, the fewest columns
+    win, then the first by `merges` (see `merges_of`), then the highest value. Standard errors play
+    no part: an uncertain set is as often better than it looks as worse, so preferring small sets
+    within one error would discard measured value where it matters most, on few rows and weak
+    targets.
 
-    `sizes` are the columns of each set that may be chosen; sets that `measured` has beyond them
-    were scored for the scales only. `allowed` are those that keep the anonymity asked for and all
-    limits; `None`: all.
+    `sizes` are the numbers of columns of the sets that may be chosen; further sets in `measured`
+    were scored for the scales only. `allowed` marks the sets that meet the anonymity asked for and
+    all limits; `None`: all.
     """
     sets = _allowed(sizes, allowed)
     value, kept = measured.value(caution)[sets], measured.kept[sets]
@@ -358,10 +362,10 @@ def redrawn(
     merges: Sequence[tuple[int, ...]] | None = None,
     draws: int = REDRAWS,
 ) -> Floats:
-    """How often each set would be chosen if other people had been drawn: as a share of `draws`.
+    """Share of bootstrap draws in which each set would be chosen.
 
-    A bootstrap of the people asked about: their gains count as often as each is drawn. What was
-    learnt, the scales and the part of each set that is best stay as they are.
+    People of the evaluation rows are drawn again and their gains weighted. The models, the scales
+    and the subset that closure took for each set stay as they are.
 
     >>> gains = np.tile([[2.0, 0.0], [0.0, 1.6]], 50)
     >>> measured = KeptTold(gains, None, np.eye(2, dtype=bool), 0, 1.0)
@@ -374,13 +378,15 @@ def redrawn(
     )
     who = People.named(measured.people, kept.shape[1])
     persons = np.unique(who.codes, return_inverse=True)[1]
+    # A Poisson bootstrap: independent counts of mean 1 stand in for drawing n people of n, and
+    # all sets see the same draws. The seed is fixed, so the answer depends on the gains alone.
     times = np.random.default_rng(0).poisson(1.0, (draws, int(persons.max()) + 1))
     weights = times[:, persons].T / np.maximum(times[:, persons].sum(axis=1), 1)
     kept_again, told_again = kept @ weights, told @ weights
     best = _best(kept_again - caution * told_again, kept_again, _order(sets, sizes, merges))
-    found = np.zeros(len(sizes))
-    found[sets] = np.bincount(best, minlength=len(sets)) / draws
-    return found
+    shares = np.zeros(len(sizes))
+    shares[sets] = np.bincount(best, minlength=len(sets)) / draws
+    return shares
 
 
 def _allowed(sizes: Sequence[int], allowed: NDArray[np.bool_] | None) -> NDArray[np.intp]:
@@ -393,28 +399,28 @@ def _allowed(sizes: Sequence[int], allowed: NDArray[np.bool_] | None) -> NDArray
 def _order(
     sets: NDArray[np.intp], sizes: Sequence[int], merges: Sequence[tuple[int, ...]] | None
 ) -> NDArray[np.intp]:
-    """The place of each set by its columns, then by what it merges; equal ones share it."""
+    """Rank of each set by its number of columns, then by what it merges; ties share a rank."""
     keys = [(sizes[i], () if merges is None else merges[i]) for i in sets]
     places = {key: place for place, key in enumerate(sorted(set(keys)))}
     return np.array([places[key] for key in keys])
 
 
 def _best(value: Floats, kept: Floats, order: NDArray[np.intp]) -> NDArray[np.intp]:
-    """The set that each draw chooses, of arrays of sets by draws."""
+    """The set chosen in each draw; all arrays are sets by draws."""
     top = value.argmax(axis=0), np.arange(value.shape[1])
     close = (value >= value[top] - CLOSE) & (kept >= kept[top] - CLOSE)
-    place = np.where(close, order[:, None], len(order))
+    place = np.where(close, order[:, None], len(order))  # a rank past all others: not in the tie
     first = place == place.min(axis=0)
     return np.asarray(np.where(first, value, -np.inf).argmax(axis=0))
 
 
 def merges_of(groups: Sequence[int | None], dropped: int = 0) -> tuple[int, int, int]:
-    """What to prefer of sets that are as good: fewer columns in a coarser form, then fewer groups.
+    """Sort key for tied sets: fewer generalised columns, then fewer groups, then more digits cut.
 
-    A merge that gains next to nothing is not made, and where one is made, a split within it that
-    gains next to nothing is not kept. `groups` are those of each column, `None` for a column as it
-    is, or of which only digits were `dropped`, in all so many: numbers leave with no more digits
-    than teach.
+    So a merge that gains next to nothing is not made, and where one is made, a split within it that
+    gains next to nothing is not kept. `groups` has the number of groups of each column, `None` for
+    a column as it is or with only digits cut off; `dropped` is how many digits were cut in all,
+    since numbers should be released with no more digits than teach.
 
     >>> merges_of([None, None, 5]) < merges_of([None, 3, 2]) < merges_of([None, 5, 3])
     True
@@ -426,7 +432,7 @@ def merges_of(groups: Sequence[int | None], dropped: int = 0) -> tuple[int, int,
 
 
 def as_good(measured: KeptTold, one: int, best: int, caution: float = 1.0) -> bool:
-    """Whether no error of these rows tells two sets apart: by two paired standard errors of value.
+    """Whether the values of two sets differ by at most two paired standard errors.
 
     >>> gains = np.tile([[2.0, 0.0], [0.0, 1.9]], 50)
     >>> measured = KeptTold(gains, None, np.eye(2, dtype=bool), 0, 1.0)

@@ -1,7 +1,7 @@
-"""Kept and told of any release: one yardstick for columns as they are, altered and synthetic ones.
+"""Kept and told of any release: columns as they are, coarser, altered or synthetic.
 
-Releases of columns as they are share one coded table and are fitted once for each set. What else a
-release holds is learnt from as it is released, and asked about with people as they are.
+Releases of unchanged columns share one coded table, and each set of columns is fitted once. Any
+other release gets a table of its own: models train on released values and are tested on true ones.
 """
 
 from __future__ import annotations
@@ -40,23 +40,23 @@ from tamis.release import DrawnRelease, Recipe, Release, released
 from tamis.table import Table
 
 REPORTED = Boosting(rounds=40)
-"""Twice the rounds of a search: as good as far slower learners, to within some hundredths."""
+"""Twice the rounds of a search: within some hundredths of far slower learners."""
 MOST_ALIKE = 40
-"""Of releases of more columns hardly any rows are alike."""
+"""Releases of more columns have hardly any equal rows, so nothing is looked up in them."""
 Z = 1.96
-"""Standard errors to each side of a figure: a level of 0.95."""
+"""Standard errors on each side of a 95% interval."""
 
 
 @dataclass(frozen=True, eq=False)
 class BitsScorer:
-    """What releases of a table keep and tell, on the rows to choose by and on those to report.
+    """Scores kept and told of releases of a table, on the choosing and the reporting rows.
 
     Parameters
     ----------
     original : Table
     searching, choosing, reporting : SubsetBits
-        Of all features of the original: on the rows that a search asks about, on all rows that a
-        search may see, each asked about by what others taught, and on those to report.
+        Sets of the original's features, scored on three splits: the one that a search tests on,
+        cross-fitted over all rows that a search may see, and the rows to report on.
 
     Examples
     --------
@@ -78,20 +78,20 @@ class BitsScorer:
     _forms: WeakKeyDictionary[Release, dict[str, str] | None] = field(
         default_factory=WeakKeyDictionary, init=False, repr=False
     )
-    """Found once: to compare columns with those of the original takes long."""
+    """Cached, since comparing every column with the original's takes long."""
     _codes: dict[tuple[str, str | None], Coded] = field(
         default_factory=dict, init=False, repr=False
     )
-    """The columns of releases by form, of the rows of all parts."""
+    """Codes of released columns, by name and form, for the rows of all parts."""
     _views: WeakKeyDictionary[Release, list[Views]] = field(
         default_factory=WeakKeyDictionary, init=False, repr=False
     )
-    """What the form of a release's columns tells of each secret: the same whoever is asked about,
-    since it is looked for on the rows that a search may see."""
+    """Views of a release's values, one for each secret. They are selected on the rows that a search
+    may see, so choosing and reporting share them."""
     _told: WeakKeyDictionary[Release, dict[str, tuple[NDArray[np.float32], ...]]] = field(
         default_factory=WeakKeyDictionary, init=False, repr=False
     )
-    """What is gained about each secret, by part: `_secret_gains`."""
+    """Gains about each secret, by part, see `_secret_gains`."""
 
     __repr__ = by_fields
 
@@ -108,15 +108,15 @@ class BitsScorer:
     ) -> BitsScorer:
         """Code a table once, and draw the rows to learn from, to choose by and to report on.
 
-        `labels` and `secrets` are the target and the sensitive value of each row; no secrets where
-        that is the target: nothing is told then. `records` are all columns of 0/1 records that the
-        table has some of: what they teach and tell is what kept and told are shares of. `others`
-        are more secrets, each with what it weighs against the first.
+        `labels` and `secrets` are the target and the sensitive value of each row; `secrets` is
+        `None` if the secret is the target: told is 0 then. `records` are the full 0/1 records of
+        which the table has some columns; they set the scales of kept and told. `others` are further
+        secrets, each with its weight relative to the first.
         """
         target = np.unique(labels, return_inverse=True)[1]
         secret = None if secrets is None else np.unique(secrets, return_inverse=True)[1]
-        # By the target alone, and columns by name: what is reported of the target then depends on
-        # neither the secret nor the order of what is held back.
+        # Strata are the target's alone and columns are in the order of their names, so that kept
+        # depends on neither the secret nor the order of the columns in the file.
         people = split.people_of(original)
         parts = Parts.of(split, target, people, random_state)
         frame = original.only(sorted(original.features))
@@ -138,7 +138,7 @@ class BitsScorer:
 
     @property
     def features(self) -> tuple[str, ...]:
-        """The columns by their numbers: in the order of their names."""
+        """Feature names, sorted; a column's number is its place here."""
         return tuple(sorted(self.original.features))
 
     @cached_property
@@ -146,14 +146,17 @@ class BitsScorer:
         return {name: i for i, name in enumerate(self.features)}
 
     def columns(self, release: Release) -> Columns | None:
-        """The columns that a release is of, as they are; `None` where it holds anything else."""
+        """Column numbers of a release of unchanged columns; `None` for any other release."""
         forms = self.forms(release)
         if forms is None or any(forms.values()):
             return None
         return tuple(sorted(self._number[f] for f in forms))
 
     def forms(self, release: Release) -> dict[str, str] | None:
-        """The form of each column of a release, empty for one as it is; `None`: other columns."""
+        """The form of each released column, empty for one as it is.
+
+        `None` for releases that are no set of forms: altered, suppressed or synthetic ones.
+        """
         if release not in self._forms:
             self._forms[release] = self._found_forms(release)
         return self._forms[release]
@@ -169,7 +172,7 @@ class BitsScorer:
         return {f: release.forms[f].key if f in release.forms else "" for f in release.features}
 
     def compared(self, releases: Sequence[Release], progress: Progress | None = None) -> Compared:
-        """Kept and told of several releases; all features count for the scales."""
+        """Kept and told of several releases, on scales that all fitted sets contribute to."""
         tried = len(self.searching.fitted)
         choosing = replace(self._measured(self.choosing, releases, progress), tried=tried)
         shown = choosing.teaches, choosing.tells
@@ -177,7 +180,7 @@ class BitsScorer:
         return Compared(choosing, reporting)
 
     def bits(self, release: Release, among: SubsetBits) -> tuple[SubsetBits, Columns]:
-        """A table to learn a release from, and its columns there."""
+        """The coded table that a release is learnt from, and the release's columns in it."""
         if release.is_suppressed:
             bits, columns = self.bits(release.unsuppressed, among)
             mask = release.mask if bits is among else release.mask[among.parts.every]
@@ -186,47 +189,47 @@ class BitsScorer:
         if as_they_are is not None:
             return among, as_they_are
         if isinstance(release, DrawnRelease):
-            found = _drawn(release, among)
+            own = _drawn(release, among)
         else:
             trials, same = self._trials(release, among), self._as_they_are(release)
-            found = _other(release, among, same, trials, self._views.get(release))
-            asked = [found.secret, *(each.asked for each in found.others)]
+            own = _other(release, among, same, trials, self._views.get(release))
+            asked = [own.secret, *(each.asked for each in own.others)]
             self._views[release] = [each.views for each in asked if each is not None]
-        return found, found.everything
+        return own, own.everything
 
     def _trials(self, release: Release, among: SubsetBits) -> list[dict[int, CodedTable]]:
-        """For each round the columns in forms that it learnt without the rows it asks about."""
+        """For each cross-fitting round, the columns in forms learnt without its test rows.
+
+        A form learnt from a test row would have seen that row's label.
+        """
         rounds = len(among.parts.rounds)
-        found: list[dict[int, CodedTable]] = [{} for _ in range(rounds)]
+        trials: list[dict[int, CodedTable]] = [{} for _ in range(rounds)]
         for place, name in enumerate(release.features):
             form = release.forms.get(name)
             if form is None or among is not self.choosing or len(form.trials) != rounds:
                 continue
-            for columns, trial in zip(found, form.trials):
+            for columns, trial in zip(trials, form.trials):
                 columns[place] = in_form(self._finest, self._number[name], trial)
-        return found
+        return trials
 
     @cached_property
     def _finest(self) -> FinestCodes:
-        """The rows to choose and to report by, in the finest groups of learnt forms."""
+        """Rows of all parts as codes of the finest groups that learnt forms merge."""
         return FinestCodes(self.original.only(self.features)[self.choosing.parts.every])
 
     def told_each(
         self, release: Release, part: Literal["choosing", "reporting"] = "reporting"
     ) -> list[float]:
-        """The share that is told of each secret, the first one first, by the worst reading.
-
-        Each by itself: a share of what all columns tell of it.
-        """
+        """Told of each secret on its own scale, the main secret first, by the worst reading."""
         among = self.reporting if part == "reporting" else self.choosing
-        found = self._secret_gains(release, among)
+        by_secret = self._secret_gains(release, among)
         return [
             max(0.0, float(gains.mean(dtype=np.float64))) / scale
-            for gains, scale in zip(found, among.told_scales)
+            for gains, scale in zip(by_secret, among.told_scales)
         ]
 
     def _as_they_are(self, release: Release) -> dict[int, int]:
-        """The columns of a release that are as in the original, by their numbers there."""
+        """Unchanged columns: from the number in the original to the place in the release."""
         forms = self.forms(release) or {}
         return {self._number[f]: i for i, f in enumerate(release.features) if forms.get(f) == ""}
 
@@ -263,8 +266,8 @@ class BitsScorer:
         if release.n_unlisted and among.whole is not None:
             return among.whole
         fitted = self.bits(release, among)
-        found = self._secret_gains(release, among, fitted)
-        return fitted[0].gains(fitted[1])[0], told_most(found) if found else None
+        about_secrets = self._secret_gains(release, among, fitted)
+        return fitted[0].gains(fitted[1])[0], told_most(about_secrets) if about_secrets else None
 
     def _secret_gains(
         self,
@@ -272,7 +275,7 @@ class BitsScorer:
         among: SubsetBits,
         fitted: tuple[SubsetBits, Columns] | None = None,
     ) -> tuple[NDArray[np.float32], ...]:
-        """The gains about each secret, by the reading of the release that tells most of it."""
+        """Gains about each secret, by the reading of the release that tells most of it."""
         known = self._told.setdefault(release, {})
         part = "reporting" if among is self.reporting else "choosing"
         if part not in known and among.secret is not None:
@@ -291,7 +294,11 @@ class BitsScorer:
         return known.get(part, ())
 
     def _alike(self, release: Release, among: SubsetBits) -> Iterator[tuple[Release, NDArray[Any]]]:
-        """Groups of rows alike in all columns, in those that are known, in one, to look them up."""
+        """Groupings of rows to look up: by all columns, by the quasi-identifiers, by single ones.
+
+        Single columns count where they have too many values for the boosting to code each. A
+        grouping of two rows or fewer a group on average has nothing to look up.
+        """
         names = release.features
         if release.is_drawn:  # as in `_boosted`: the columns as they are
             names = tuple(f for f in names if f in self._number)
@@ -311,7 +318,7 @@ class BitsScorer:
     def _seen_whole(
         self, release: Release, among: SubsetBits
     ) -> list[tuple[NDArray[np.float32], ...]]:
-        """What the boosting reads where all rows of a person are seen together, if they are."""
+        """Gains of the boosting that sees all rows of a person at once, if a release links them."""
         together = release.people.together and not release.is_drawn
         if not together or not 0 < len(release.features) <= MOST_ALIKE:
             return []
@@ -321,30 +328,31 @@ class BitsScorer:
     def _of_alike(
         self, release: Release, alike: NDArray[Any], among: SubsetBits, secret: Question
     ) -> Floats:
-        """What is gained by looking up rows that are alike: `alike` is of all rows of any part.
+        """Gains of looking up equal rows; `alike` is the group of each row of all parts.
 
-        Where values were altered, people as they are stand below them, as in `_other`.
+        Where values were altered, true rows stand below released ones, as in `_other`.
         """
-        rows, found = among.parts.every, []
+        rows, gained = among.parts.every, []
         classes = among.target.classes
         target = np.tile(among.target.label[rows], len(alike) // len(rows))
+        # Group and target packed into one number: the target is known for every row.
         groups = np.asarray(alike, dtype=np.int64) * classes + target
         below = len(groups) - len(rows)
         for (learn, ask), known in zip(among.parts.rounds, secret.known):
             inside = learn[release.mask[learn]] if release.is_suppressed else learn
             learnt, asked = np.searchsorted(rows, inside), np.searchsorted(rows, ask) + below
-            found.append(
+            gained.append(
                 looked_up(
                     groups[learnt], secret.label[inside], groups[asked],
                     known[ask], secret.label[ask],
                 )
             )  # fmt: skip
-        return np.concatenate(found)
+        return np.concatenate(gained)
 
     def _cells(
         self, release: Release, name: str, form: str | None, rows: NDArray[np.intp]
     ) -> Coded:
-        """A column of a release as codes of some rows; one that another release has is known."""
+        """A released column as codes of some rows, cached by form."""
         asked = name, form
         if form is not None and asked in self._codes:
             return self._codes[asked]
@@ -360,19 +368,19 @@ class BitsScorer:
     def _boosted(
         self, release: Release, among: SubsetBits, fitted: tuple[SubsetBits, Columns]
     ) -> tuple[NDArray[np.float32], ...]:
-        """What the boosting reads of a release about each secret."""
+        """Gains of the boosting about each secret."""
         if not release.is_drawn:
             bits, columns = fitted
             return bits.secret_gains(columns)
-        # The rows drawn lack the secret; who knows it of some people learns from them, which is
-        # more than drawn rows can reveal.
+        # Synthetic rows lack the secret. An attacker who knows it for some real people learns from
+        # those, which is more than synthetic rows can reveal.
         true = tuple(self._number[f] for f in release.features if f in self._number)
         return among.secret_gains(true)
 
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """Kept and told of the same releases, in their order, by the rows to choose and to report."""
+    """Kept and told of the same releases, in their order, on the choosing and reporting rows."""
 
     choosing: KeptTold
     reporting: KeptTold
@@ -382,33 +390,34 @@ class Compared:
     def figures(
         self, number: int, part: Literal["choosing", "reporting"]
     ) -> dict[str, Figure | None]:
-        """The measures of one release by name; what is told is `None` where there is no secret."""
-        found = self.choosing if part == "choosing" else self.reporting
-        kept = Mean(float(found.kept[number]), found.kept_error(number))
-        told = Mean(float(found.told[number]), found.told_error(number))
-        secret = found.secret_gains is not None
+        """Figures of one release by measure; told is `None` where there is no secret."""
+        measured = self.choosing if part == "choosing" else self.reporting
+        kept = Mean(float(measured.kept[number]), measured.kept_error(number))
+        told = Mean(float(measured.told[number]), measured.told_error(number))
+        secret = measured.secret_gains is not None
         return {
             "kept": figure(kept),
             "told": figure(told) if secret else None,
-            "useful": figure(found.useful[number]),
-            "telling": figure(found.telling[number]) if secret else None,
+            "useful": figure(measured.useful[number]),
+            "telling": figure(measured.telling[number]) if secret else None,
         }
 
 
-def figure(found: Mean) -> Figure:
-    """A mean with its interval.
+def figure(mean: Mean) -> Figure:
+    """A mean with its 95% interval.
 
     >>> figure(Mean(0.5, 0.1))
     Figure(value=0.5, low=0.304, high=0.696)
     """
-    half = Z * found.error
-    return Figure(found.value, found.value - half, found.value + half)
+    half = Z * mean.error
+    return Figure(mean.value, mean.value - half, mean.value + half)
 
 
 def forms_within(sets: Sequence[Mapping[str, str] | None]) -> NDArray[np.bool_]:
-    """Which release lies within which: by each column as it is there, or in the same form.
+    """Which release can be derived from which: `[i, j]` says that i has all that j has.
 
-    What is no set of columns lies within itself alone.
+    A column as it is can be brought into any form; a form only into itself. `None`, a release that
+    is no set of columns, can be derived from itself alone.
     """
     columns = list(
         dict.fromkeys((name, form) for each in sets for name, form in (each or {}).items())
@@ -432,13 +441,14 @@ def _other(
     among: SubsetBits,
     same: Mapping[int, int],
     trials: Sequence[Mapping[int, CodedTable]],
-    found: Sequence[Views] | None,
+    known_views: Sequence[Views] | None,
 ) -> SubsetBits:
-    """What is released, as a table of its own of the rows that are learnt from or asked about.
+    """A release as a coded table of its own, of the rows of all parts.
 
-    Where values were altered, people as they are stand below it: learnt from above, asked below.
-    Of columns that are the `same` as before the views are known. `trials` are columns that are
-    coded otherwise in each round, `found` the views of each secret where somebody has them.
+    Where values were altered, the true rows are stacked below the released ones: models learn from
+    the upper half and are tested on the lower. Views of columns that are the `same` as before are
+    reused. `trials` has columns coded differently in each round, `known_views` the views of each
+    secret if they were selected before.
     """
     parts = among.parts
     rows = parts.every
@@ -460,14 +470,14 @@ def _other(
         people = people.and_others(people)
     bits = SubsetBits(table, own, target, secret, people, among.boosting, tables=tables)
     others = [_of_rows(each.asked, rows, bool(below), len(coded)) for each in among.others]
-    if found is None and among.secret is not None:
+    if known_views is None and among.secret is not None:
         fresh = set(range(frame.width)) - {*same.values()}
         before = [among.secret, *(each.asked for each in among.others)]
-        found = [
+        known_views = [
             bits.found_views(frame, asked.views.among(same), fresh, guess)
             for asked, guess in zip(before, (secret, *others))
         ]
-    first, *rest = found or [Views()]
+    first, *rest = known_views or [Views()]
     bits.others = tuple(
         each._replace(asked=replace(guess, views=views))
         for each, guess, views in zip(among.others, others, rest)
@@ -476,7 +486,7 @@ def _other(
 
 
 def _moved(parts: Parts, rows: NDArray[np.intp], below: int) -> Parts:
-    """The same parts where only some rows are left; those asked about stand so far below."""
+    """The parts renumbered within `rows`; test rows are `below` places further down."""
     learn, choose, report = (
         np.searchsorted(rows, p) for p in (parts.learn, parts.choose, parts.report)
     )
@@ -485,14 +495,14 @@ def _moved(parts: Parts, rows: NDArray[np.intp], below: int) -> Parts:
 
 
 def _of_rows(asked: Question, rows: NDArray[np.intp], twice: bool, *beside: int) -> Question:
-    """A question about some rows, which stand twice below each other or once."""
+    """A question restricted to some rows, which are stacked twice if `twice`."""
     every = np.tile(rows, 1 + twice)
     known = tuple(each[every] for each in asked.known)
     return Question(asked.label[every], asked.classes, known, beside)
 
 
 def _drawn(release: DrawnRelease, among: SubsetBits) -> SubsetBits:
-    """Synthetic rows, with people as they are below them; they lack the secret."""
+    """Synthetic rows to learn from, stacked on true rows to test on; they lack the secret."""
     drawn, true = release.evaluation_sample, release.unaltered
     parts, rows, names = among.parts, drawn.rows, list(drawn.features)
     frame = pl.concat([drawn.only(names), true.only(names)], how="vertical_relaxed")
@@ -504,7 +514,7 @@ def _drawn(release: DrawnRelease, among: SubsetBits) -> SubsetBits:
         report=parts.report + rows,
         rounds=((learn, parts.asked + rows),),
     )
-    # A label that no row of the table has, but that was declared, stays at the table's last.
+    # A declared label that no real row has counts as the last one: no test row has it as truth.
     labels = np.unique(column_labels(true, true.target))
     above = np.searchsorted(labels, column_labels(drawn, drawn.target)).clip(max=len(labels) - 1)
     label = np.concatenate([above, among.target.label])
@@ -520,7 +530,7 @@ def _prior(label: Labels, classes: int) -> Floats:
 
 
 def _baseline(asked: Question, parts: Parts) -> Floats:
-    """What is known of each row without a release, of asked rows as in their own round."""
+    """Baseline probabilities of each row; for test rows those of their own round."""
     known = np.array(asked.known[0])
     for each, (_, ask) in zip(asked.known, parts.rounds):
         known[ask] = each[ask]

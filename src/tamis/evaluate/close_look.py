@@ -26,26 +26,26 @@ from tamis.people import People, PeopleLike
 from tamis.release import Release
 
 SHARES = (0.01, 0.05)
-"""The parts of all rows that a model is surest of which are looked at."""
+"""Shares of all rows that are looked at, those that a model is surest of."""
 SURE_FROM = 0.95
-"""From this probability on a label is as good as known."""
+"""Probability from which a label counts as known."""
 
 
 @dataclass(frozen=True)
 class Surest:
-    """How right a model is about the rows that it holds most likely to have a label."""
+    """Precision and recall about a label among the rows that most probably have it."""
 
     part: float
-    """The part of all rows that is looked at."""
+    """The share of all rows that is looked at."""
     precision: Figure
-    """Of these rows, how many have the label."""
+    """The share of these rows that have the label."""
     recall: Figure
-    """Of the rows that have the label, how many are among these."""
+    """The share of the rows with the label that are among these."""
 
 
 @dataclass(frozen=True)
 class Group:
-    """People that are alike in a release, and what it tells of them on average, in bits."""
+    """An equivalence class and its mean gain about the secret, in bits."""
 
     number: int
     people: int
@@ -55,11 +55,10 @@ class Group:
 def surest(
     likely: Floats, is_so: NDArray[np.bool_], parts: Sequence[float] = SHARES
 ) -> tuple[Surest, ...]:
-    """Precision and recall about a label among the parts of all rows that a model is surest of.
+    """Precision and recall about a label among the rows that a model is surest of, by share.
 
-    `likely` says how likely each unseen row is to have the label, `is_so` whether it has. Rows
-    that are equally likely at the edge count in the order in which they stand. Empty where no row
-    has the label.
+    `likely` is the probability of the label for each evaluation row, `is_so` whether it has it.
+    Ties at the edge are broken by the order of the rows. Empty where no row has the label.
 
     >>> found = surest(np.array([0.9, 0.8, 0.2, 0.1]), np.array([True, False, True, False]), [0.5])
     >>> found[0].precision.value, found[0].recall.value
@@ -68,18 +67,18 @@ def surest(
     if not is_so.any():
         return ()
     order = np.argsort(-likely, kind="stable")
-    found = []
+    measured = []
     for part in parts:
         first = order[: max(1, round(part * len(order)))]
         hits = int(is_so[first].sum())
-        found.append(
+        measured.append(
             Surest(part, wilson_share(hits, len(first)), wilson_share(hits, int(is_so.sum())))
         )
-    return tuple(found)
+    return tuple(measured)
 
 
 def known_correctly(probabilities: Floats, baseline: Floats, truth: Integers) -> Figure:
-    """The share of rows whose true label is as good as known with a release, and was not without.
+    """Share of rows whose true label counts as known with a release, but not without.
 
     >>> told = np.array([[0.99, 0.01], [0.4, 0.6]])
     >>> known_correctly(told, np.full((2, 2), 0.5), np.array([0, 1]))
@@ -91,7 +90,7 @@ def known_correctly(probabilities: Floats, baseline: Floats, truth: Integers) ->
 
 
 def largest_gains(gains: Gains, people: PeopleLike = None, most: int = 5) -> Floats:
-    """The largest gains of single people, in bits; of several rows of one the largest counts.
+    """The largest gains of single people, in bits; each person counts by their largest row.
 
     >>> largest_gains(np.array([0.1, 2.0, 1.0, 0.3]), np.array([0, 1, 1, 2]), most=2).tolist()
     [2.0, 0.3]
@@ -104,12 +103,11 @@ def largest_gains(gains: Gains, people: PeopleLike = None, most: int = 5) -> Flo
 def largest_group(
     gains: Gains, groups: Integers, k: int, people: PeopleLike = None
 ) -> Group | None:
-    """The group of at least k people that is told most, on average; `None` where none is so large.
+    """The group of at least k people with the largest mean gain; `None` where none is so large.
 
-    Gains are of rows that nothing was learnt from; `people` are whose each row is, `None`: each row
-    is a person. Smaller groups are left out: of a few rows the mean gain is chance. The largest of
-    many means is partly luck, so its interval is as wide as that of one among as many as there are
-    groups.
+    Gains are of evaluation rows; `people` gives the person of each row, `None`: each row is a
+    person. Smaller groups are left out, since the mean gain of a few rows is chance. The largest of
+    many means is partly luck, so its interval has a Bonferroni correction for the number of groups.
 
     >>> gains = np.array([1.0, 1.2, 0.8, 0.1, 0.0, -0.1, 9.0])
     >>> found = largest_group(gains, np.array([0, 0, 0, 1, 1, 1, 2]), k=3)
@@ -129,7 +127,7 @@ def largest_group(
     best = int(large[np.argmax(sums[large])])
     rows = group == best
     told = mean(np.asarray(gains)[rows], whose[rows])
-    chance = 0.025 / len(large)  # at the level 0.95, for as many groups as were looked at
+    chance = 0.025 / len(large)  # one tail of the 95% level, shared by all groups looked at
     half = float(stdtrit(sizes[best] - 1, 1 - chance)) * told.error
     figure = Figure(told.value, told.value - half, told.value + half)
     return Group(int(numbers[best]), int(sizes[best]), figure)
@@ -137,27 +135,27 @@ def largest_group(
 
 @dataclass(frozen=True)
 class Guessed:
-    """How well a label is guessed with a release, by the best of several slow learners.
+    """How well the best of several slow learners predicts a label from a release.
 
     Attributes
     ----------
     bits : Figure
-        The mean gain over knowing no release.
+        The mean gain over the baseline.
     share : Figure
-        The same as a share of what all columns, or the release, give: kept, or told.
+        `bits` as a share of what all columns give, or the release if that is more: kept or told.
     accuracy, auc : Figure
     accuracy_of_all : float, optional
-        The same from all columns; `None` where these were not asked of slow learners.
+        Accuracy from all columns; `None` where no slow learner was trained on these.
     accuracy_of_none : float
-        The same from what is known without the release.
+        Accuracy of the baseline.
     surest : tuple of Surest
-        Precision and recall about the rarest value, among the rows it is held most likely of.
+        Precision and recall about the rarest value, among the rows that most probably have it.
     known : Figure
-        The share of rows whose value is as good as known with the release, and was not without.
+        The share of rows whose value counts as known with the release, but not without.
     largest : tuple of float
         The largest gains of single people, in bits.
     group : Group, optional
-        The people alike in what attackers may know, k or more, who gain most on average.
+        The equivalence class of k people or more with the largest mean gain.
     """
 
     bits: Figure
@@ -176,7 +174,7 @@ class Guessed:
 
 @dataclass(frozen=True)
 class CloseLook:
-    """What is guessed of target and secret, on rows that neither learnt nor chose.
+    """How well target and secrets are predicted on the reporting rows.
 
     `secret` is `None` where there is none besides the target, or where rows are synthetic.
     """
@@ -184,26 +182,26 @@ class CloseLook:
     target: Guessed
     secret: Guessed | None
     others: tuple[Guessed, ...] = ()
-    """Of more secrets the same."""
+    """The further secrets."""
     read: tuple[Gains, ...] = ()
-    """The gains about the secret of which most is told of each row to report on, with the release,
-    and about the first with everything; of very wide records, with the release only."""
+    """Gains of the reporting rows: with the release, about the secret that is told most; then with
+    all columns, about the first secret. Of very wide records the former only."""
 
     __repr__ = by_fields
 
 
 def close_look(yardstick: BitsScorer, release: Release, k: int) -> CloseLook:
-    """Let slow learners guess target and secret from a release.
+    """Predict target and secrets from a release with slow learners.
 
-    Boosted trees, logistic regression or their mean, whichever is best on rows set aside for that;
-    they learn from up to 12,000 rows. For kept and told they learn from all columns too; what all
-    columns of wider records give was measured before, by logistic regression, and so are many of
-    their columns. Groups of fewer than k people are not looked at: of a few rows a mean is chance.
+    Boosted trees, logistic regression or their mean, whichever does best on rows set aside for
+    that; they learn from up to 12,000 rows. Kept and told need a fit on all columns, too, except
+    for wider records, where logistic regression has measured that before. Groups of fewer than k
+    people are not looked at, since the mean of a few rows is chance.
     """
     every = yardstick.reporting
     seen = bits, columns = yardstick.bits(release, every)
     if release.people.together and bits.secret is not None:
-        # Attackers see all rows of a person, where a release says which these are.
+        # Where a release links the rows of a person, attackers see all of them at once.
         seen = yardstick.bits(seen_whole(release), every)
     groups = None if release.is_drawn else _groups(release)
     of_records = every.whole is not None
@@ -213,21 +211,21 @@ def close_look(yardstick: BitsScorer, release: Release, k: int) -> CloseLook:
     answering = [bits.target, *(secret for secret, _ in seen[0].secrets)]
     for number, ((before, worth), now) in enumerate(zip(asked, answering)):
         known = _known(every, before)
-        said = _said(*(seen if number else (bits, columns)), now, of_records=of_records)
-        # Of further secrets all columns were read by the small boosting: else it would take twice
-        # as long, and a share of less is no smaller.
+        proba = _said(*(seen if number else (bits, columns)), now, of_records=of_records)
+        # For further secrets the scale is that of the small boosting: slow learners on all columns
+        # would double the time. A lower scale makes told larger, never smaller.
         truth = before.label[every.parts.report]
         whole = None if number > 1 else _from_everything(every, before)
         if whole is not None:
             most = float(gains(whole, known, truth).mean())
         else:
             most = _of_records(every, min(number, 1)) if of_records else every.scale(before)
-        found = _guessed(every, before, known, said, most, groups, k)
+        guess = _guessed(every, before, known, proba, most, groups, k)
         if whole is not None:
-            found = replace(found, accuracy_of_all=float((whole.argmax(axis=1) == truth).mean()))
-        guessed.append(found)
+            guess = replace(guess, accuracy_of_all=float((whole.argmax(axis=1) == truth).mean()))
+        guessed.append(guess)
         if number:
-            mine = [gains(each, known, truth) for each in (said, whole) if each is not None]
+            mine = [gains(each, known, truth) for each in (proba, whole) if each is not None]
             read.append([(worth * each).astype(np.float32) for each in mine])
     told = [told_most([each[0] for each in read]), *read[0][1:]] if read else []
     return CloseLook(guessed[0], guessed[1] if read else None, tuple(guessed[2:]), tuple(told))
@@ -247,9 +245,9 @@ def _said(bits: SubsetBits, columns: Columns, asked: Question, of_records: bool 
 
 
 def _from_everything(every: SubsetBits, asked: Question) -> Floats | None:
-    """What all columns say of each row; `None` where they are some of wider records'.
+    """Probabilities from all columns; `None` where the table is part of wider records.
 
-    Slow learners would take longest with all that are compared.
+    There the columns are so many that slow learners would spend most of their time on them.
     """
     if every.whole is not None:
         return None
@@ -257,7 +255,7 @@ def _from_everything(every: SubsetBits, asked: Question) -> Floats | None:
 
 
 def _of_records(every: SubsetBits, number: int) -> float:
-    """The mean gain from all columns of wider records, which is known."""
+    """The mean gain from all columns of wider records, which was measured before."""
     assert every.whole is not None
     measured = every.whole[number], every.gains(every.everything)[number]
     return max(float(each.mean(dtype=np.float64)) for each in measured if each is not None)
@@ -271,7 +269,7 @@ def _guessed(
     every: SubsetBits,
     asked: Question,
     known: Floats,
-    said: Floats,
+    proba: Floats,
     most: float,
     groups: NDArray[Any] | None,
     k: int,
@@ -279,18 +277,18 @@ def _guessed(
     rows = every.parts.report
     truth = asked.label[rows]
     people = every.people[rows]
-    each = gains(said, known, truth)
+    each = gains(proba, known, truth)
     least = LEAST_SCALE * float(surprise(known, truth).mean()) if asked.beside else TRIFLE
     bits, scale = mean(each, people), max(float(each.mean()), most, least)
     rarest = int(np.bincount(asked.label, minlength=asked.classes).argmin())
-    predictions = Predictions(np.arange(asked.classes), said.argmax(axis=1), truth, said)
+    predictions = Predictions(np.arange(asked.classes), proba.argmax(axis=1), truth, proba)
     return Guessed(
         figure(bits),
         figure(Mean(bits.value / scale, bits.error / scale)),
         accuracy(predictions.right, people),
         auc(predictions, people),
-        surest(said[:, rarest], truth == rarest),
-        known_correctly(said, known, truth),
+        surest(proba[:, rarest], truth == rarest),
+        known_correctly(proba, known, truth),
         tuple(float(gain) for gain in largest_gains(each, people)),
         None if groups is None else _largest_group(each, groups[rows], k, people),
         float((known.argmax(axis=1) == truth).mean()),
@@ -298,16 +296,13 @@ def _guessed(
 
 
 def _largest_group(each: Floats, groups: NDArray[Any], k: int, people: People) -> Group | None:
-    """The group that is told most, of the rows that are in the release."""
+    """The group with the largest mean gain, among rows that are in the release."""
     inside = groups >= 0
     return largest_group(each[inside], groups[inside], max(k, 2), people[inside])
 
 
 def _groups(release: Release) -> NDArray[Any] | None:
-    """The number of each row's group of people alike in what attackers may know.
-
-    Rows that are left out are in no group: -1.
-    """
+    """The number of each row's equivalence class by the quasi-identifiers; -1 if suppressed."""
     table = release.unsuppressed.table
     columns = [coded(table.frame[name]) for name in table.quasi]
     if not columns:

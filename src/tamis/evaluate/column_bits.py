@@ -1,8 +1,8 @@
 """What single columns teach and tell: alone, beyond what is released, and a rung finer or coarser.
 
-Of very many released columns no single one is missed: the others say what it says. So they are put
-in an order, in waves of four times as many: each column adds what is expected of it beyond the
-waves before its own, and the waves together show how many columns it takes.
+In a release of very many columns no single one is missed, since the others carry what it carries.
+So they are ordered in waves, each four times as long as all before it: a column is credited with
+what it is expected to add to earlier waves, and the waves show how many columns it takes.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from tamis.release import Coarsening, Release
 from tamis.table import Table, only
 
 FITTED = 40
-"""Tables of more columns are measured by a score test, which takes one fit for all of them; of
-larger releases no column is left out in turn."""
+"""Tables of more columns are measured by a score test, one fit for all columns, instead of by
+leaving out each released column in turn."""
 HELD_OUT = 0.25
-"""The share of rows to choose by, and again to report on, as in a release."""
+"""Share of rows held out to choose by, and as many again to report on, as for a release."""
 TIMES = 4
-"""How many times as many columns there are up to the end of each wave as before it."""
+"""Factor by which each wave multiplies the number of columns so far."""
 
 
 @dataclass(frozen=True)
 class ColumnBits:
-    """What one column adds, as shares of what all columns teach and tell; at least 0.
+    """What one column teaches and tells, as shares of what all columns do; at least 0.
 
-    `beyond` means: what a column held back would add to the release, and what a released one adds
-    to the others, or, where there are waves, to those of the waves before its own.
+    `beyond` is what a column held back would add to the release, and what a released one adds to
+    the other released columns, or, where there are waves, to those of earlier waves.
     """
 
     teaches: float
@@ -46,16 +46,16 @@ class ColumnBits:
 
 @dataclass(frozen=True, eq=False)
 class Wave:
-    """The next columns of a release, in the order of what they teach beyond those before.
+    """The next columns of a release, by what they are expected to add to earlier waves.
 
     Attributes
     ----------
     columns : tuple of int
-        By their numbers in the yardstick, the most promising first.
+        Numbers in the scorer's feature order, the most promising first.
     adds : dict
-        By column, the bits that it should add, about target and secret, to all waves before.
+        By column, the bits about target and secret that it is expected to add to earlier waves.
     kept, told : float
-        What all columns up to the last of this wave keep and tell, as shares of everything.
+        Kept and told of all columns up to the end of this wave.
     """
 
     columns: Columns
@@ -67,55 +67,55 @@ class Wave:
 
 
 def waves(yardstick: BitsScorer, compared: Compared, release: Release) -> tuple[Wave, ...]:
-    """The columns of a large release in the order of what they add; empty for a small one.
+    """The columns of a large release in waves, by what they add; empty for a small release.
 
-    On the rows to report on, of columns as they are in the original. The first wave has one column,
-    so that the waves end with 1, 4, 16 and so on.
+    Measured on the reporting rows, with columns as they are in the original. The first wave has one
+    column, so the waves end after 1, 4, 16 columns and so on.
     """
     inside = _inside(yardstick, release)
     if len(inside) <= FITTED:
         return ()
     bits, scales = yardstick.reporting, _scales(compared)
-    found: list[Wave] = []
+    done: list[Wave] = []
     before: Columns = ()
     while len(before) < len(inside):
         expected = bits.expected(before)
         free = sorted(set(inside) - set(before), key=lambda c: (-expected[0][c], c))
         size = max(1, TIMES * len(before)) - len(before)
-        # A handful that would be left over is no wave of its own.
+        # A remainder smaller than this wave joins it instead of becoming one of its own.
         columns = tuple(free if len(free) < 2 * size else free[:size])
         before = tuple(sorted((*before, *columns)))
         adds = {c: (float(expected[0][c]), float(expected[1][c])) for c in columns}
         kept, told = (max(0.0, v) / scale for v, scale in zip(bits.score(before), scales))
-        found.append(Wave(columns, adds, min(1.0, kept), min(1.0, told)))
-    return tuple(found)
+        done.append(Wave(columns, adds, min(1.0, kept), min(1.0, told)))
+    return tuple(done)
 
 
 def column_bits(
     yardstick: BitsScorer, compared: Compared, release: Release, ordered: tuple[Wave, ...] = ()
 ) -> dict[str, ColumnBits]:
-    """What each column of the original teaches and tells, by its name.
+    """What each column of the original teaches and tells, by name.
 
-    On the rows to report on. For a release that is no set of columns as they are, `beyond` is
-    beyond those of its columns that the original has. `ordered` are the `waves` of the release.
+    Measured on the reporting rows. For a release of changed columns, `beyond` refers to the
+    original's columns of the same names. `ordered` are the `waves` of the release.
     """
     names, bits, inside = yardstick.features, yardstick.reporting, _inside(yardstick, release)
     if len(names) > FITTED:
-        found = _expected(bits, inside, ordered)
+        gained = _expected(bits, inside, ordered)
     else:
-        found = [(*bits.score((c,)), *_beyond(bits, inside, c)) for c in range(len(names))]
+        gained = [(*bits.score((c,)), *_beyond(bits, inside, c)) for c in range(len(names))]
     scales = _scales(compared)
     return {
         name: ColumnBits(
             *(max(0.0, value) / scale for value, scale in zip(values, (*scales, *scales)))
         )
-        for name, values in zip(names, found)
+        for name, values in zip(names, gained)
     }
 
 
 @dataclass(frozen=True)
 class ColumnAlone:
-    """What a column teaches of the target and tells of the secret by itself, in bits a person."""
+    """What a column alone teaches of the target and tells of the secret, in bits a row."""
 
     column: str
     teaches: float
@@ -124,10 +124,10 @@ class ColumnAlone:
 
 
 def columns_alone(table: Table, *, rows: int = 20_000, random_state: int = 0) -> list[ColumnAlone]:
-    """What each feature teaches and tells alone, on rows not learnt from; the most telling first.
+    """What each feature alone teaches and tells, on evaluation rows; the most telling first.
 
-    Where the target is the secret, those that teach most are first. At least 0: what a model learns
-    by mistake is nothing.
+    Where the target is the secret, the order is by what they teach. At least 0: a model worse than
+    the baseline teaches nothing.
 
     Examples
     --------
@@ -142,25 +142,25 @@ def columns_alone(table: Table, *, rows: int = 20_000, random_state: int = 0) ->
     yardstick = evaluator.yardstick
     bits, names = yardstick.reporting, yardstick.features
     if len(names) > FITTED:
-        found = list(zip(*(each.tolist() for each in bits.expected(()))))
+        gained = list(zip(*(each.tolist() for each in bits.expected(()))))
     else:
-        found = [bits.score((c,)) for c in range(len(names))]
+        gained = [bits.score((c,)) for c in range(len(names))]
     secret = evaluator.cut is not None
     alone = [
         ColumnAlone(name, max(0.0, teaches), max(0.0, tells) if secret else None)
-        for name, (teaches, tells) in zip(names, found)
+        for name, (teaches, tells) in zip(names, gained)
     ]
     return sorted(alone, key=lambda c: (-(c.tells or 0.0), -c.teaches, c.column))
 
 
 def _inside(yardstick: BitsScorer, release: Release) -> Columns:
-    """The columns of the original that a release has, maybe in another form."""
+    """The original's columns that a release has, in whatever form."""
     released = set(release.features)
     return tuple(i for i, name in enumerate(yardstick.features) if name in released)
 
 
 def _scales(compared: Compared) -> tuple[float, float]:
-    """The bits that all columns teach and tell; no share is more than 0 where they give none."""
+    """Denominators of kept and told; infinite where all columns give nothing, so shares are 0."""
     measured = compared.reporting
     return (
         measured.target_scale if measured.teaches else float("inf"),
@@ -171,26 +171,30 @@ def _scales(compared: Compared) -> tuple[float, float]:
 def _expected(
     bits: SubsetBits, inside: Columns, ordered: tuple[Wave, ...]
 ) -> list[tuple[float, float, float, float]]:
-    """By a score test; to itself a column adds nothing, so released ones are treated apart."""
-    alone, more = (np.column_stack(bits.expected(columns)) for columns in ((), inside))
+    """What each column adds, by score tests instead of fits.
+
+    A column adds nothing to a set that it is in, so released columns are credited by their wave, or
+    by leaving them out in turn where there are few.
+    """
+    alone, beyond = (np.column_stack(bits.expected(columns)) for columns in ((), inside))
     for wave in ordered:
         for column, adds in wave.adds.items():
-            more[column] = adds
+            beyond[column] = adds
     if not ordered and len(inside) <= FITTED:
         for column in inside:
-            more[column] = _beyond(bits, inside, column)
-    return [tuple(each) for each in np.hstack([alone, more]).tolist()]
+            beyond[column] = _beyond(bits, inside, column)
+    return [tuple(each) for each in np.hstack([alone, beyond]).tolist()]
 
 
 def _beyond(bits: SubsetBits, inside: Columns, column: int) -> tuple[float, float]:
-    """What a column adds to a set that it may be in."""
+    """What a column adds to the other columns of a set, whether it is in the set or not."""
     with_it = bits.score({*inside, column})
     without = bits.score(set(inside) - {column})
     return with_it[0] - without[0], with_it[1] - without[1]
 
 
 MOST_FORMS = 8
-"""So many columns are looked at, by their names: each takes two fits."""
+"""Generalised columns that are looked at, the first by name: each takes two fits."""
 
 
 @dataclass(frozen=True)
@@ -200,14 +204,13 @@ class NeighbourRung:
     Parameters
     ----------
     level : int
-        Of the column's ladder: 0 is the column as it is, the last one leaves it out.
+        Level of the column's ladder: 0 is the column as it is, the last one drops it.
     words : str
-        How to read the column there.
+        The form of the column at that level, in words.
     kept, told : float
-        What the release would keep more of the target and tell more of the sensitive column, as
-        shares of what all columns do; below 0 where it would be less.
+        Change of kept and told against the release itself.
     allowed : bool
-        Whether people alike would still be as many, and as diverse, as was asked for.
+        Whether the groups would still meet every requirement.
     """
 
     level: int
@@ -220,34 +223,33 @@ class NeighbourRung:
 def neighbour_rungs(
     evaluator: Evaluator, compared: Compared, release: Release, k: int
 ) -> dict[str, list[NeighbourRung]]:
-    """The next finer and the next coarser rung of each column in a coarser form.
+    """The next finer and the next coarser rung of each generalised column.
 
-    Measured on the rows to report on, in comparison with the release itself; k are the fewest
-    people alike.
+    Measured on the reporting rows against the release itself; k is the smallest group allowed.
     """
-    found: dict[str, list[NeighbourRung]] = {}
-    few, whole = evaluator.suppression, release.unsuppressed
+    rungs: dict[str, list[NeighbourRung]] = {}
+    suppression, unsuppressed = evaluator.suppression, release.unsuppressed
     for name in sorted(release.forms)[:MOST_FORMS]:
         form = release.forms[name]
         ladder = Ladder.from_dict(name, form.ladder)
-        found[name] = []
+        rungs[name] = []
         for level in (form.level - 1, form.level + 1):
-            other = _moved(evaluator.original, whole, ladder, level)
-            other = other if few is None else few.trimmed(other)
+            other = _moved(evaluator.original, unsuppressed, ladder, level)
+            other = other if suppression is None else suppression.trimmed(other)
             kept, told = _rung_beyond(evaluator, compared, release, other)
-            if few is None:  # who has the finer one has the coarser one, too
+            if suppression is None:  # closure: the finer form determines the coarser one
                 side = max if level < form.level else min
                 kept, told = side(0.0, kept), side(0.0, told)
             assessed = Assessment(evaluator, other)
             allowed = assessed.hides(k) and not assessed.lacks
-            found[name].append(NeighbourRung(level, ladder.words(level), kept, told, allowed))
-    return found
+            rungs[name].append(NeighbourRung(level, ladder.words(level), kept, told, allowed))
+    return rungs
 
 
 def _rung_beyond(
     evaluator: Evaluator, compared: Compared, release: Release, other: Release
 ) -> tuple[float, float]:
-    """What another release keeps and tells beyond this one."""
+    """Difference in kept and told between another release and this one."""
     yardstick, measured = evaluator.yardstick, compared.reporting
     tables = (yardstick.bits(each, yardstick.reporting) for each in (release, other))
     (kept, told), (more_kept, more_told) = (bits.score(columns) for bits, columns in tables)

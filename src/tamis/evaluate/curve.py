@@ -71,7 +71,7 @@ class Curve:
         return self.summary().pivot("measure", index="level", values="mean")
 
     def plot(self, level: str = "level") -> Picture:
-        """The mean of each measure over the levels, each on its own axis.
+        """Plot the mean of each measure over the levels, one panel a measure.
 
         Parameters
         ----------
@@ -167,10 +167,10 @@ def retention_curve(
         for draw, seed in enumerate(sequence.generate_state(draws).tolist()):
             released = release(original, level, seed)
             kept = measured(base, released, reading, default, least_support, of_rules)
-            found = {name: getattr(kept, name) for name in figures}
-            found |= kept.own
-            found |= {m.name: m(original, released) for m in others}
-            points += [(level, draw, name, _value(v)) for name, v in found.items()]
+            values = {name: getattr(kept, name) for name in figures}
+            values |= kept.own
+            values |= {m.name: m(original, released) for m in others}
+            points += [(level, draw, name, _value(v)) for name, v in values.items()]
     names = ["level", "draw", "measure", "value"]
     return Curve(
         pl.DataFrame(points, schema=names, schema_overrides={"value": pl.Float64}, orient="row")
@@ -203,7 +203,7 @@ def _check(
         raise InputError("two measures of the curve have the same name; give each its own")
 
 
-_NEARLY_ONE = 1 - 1e-12
+_NEARLY_ONE = 1 - 1e-12  # keeps Fisher's z finite where measures agree exactly
 
 
 def correlations(curves: Mapping[str, Curve]) -> pl.DataFrame:
@@ -272,8 +272,8 @@ def _values(table: pl.DataFrame, a: str, b: str) -> tuple[Floats, Floats]:
 def _pearson(x: Floats, y: Floats) -> tuple[float | None, float | None]:
     if len(x) < 3 or _constant(x) or _constant(y):
         return None, None
-    found = stats.pearsonr(x, y)
-    return float(found.statistic), float(found.pvalue)
+    test = stats.pearsonr(x, y)
+    return float(test.statistic), float(test.pvalue)
 
 
 def _within(single: list[float]) -> tuple[float | None, float | None]:
@@ -288,7 +288,7 @@ def _within(single: list[float]) -> tuple[float | None, float | None]:
 
 
 def _pooled(both: list[tuple[Floats, Floats]]) -> tuple[float | None, float | None]:
-    """The correlation of all points; its error adds up the residuals of each dataset first."""
+    """The correlation of all points, with a standard error clustered by dataset."""
     x, y = (np.concatenate([pair[i] for pair in both]) for i in (0, 1))
     if len(x) < 3 or _constant(x) or _constant(y):
         return None, None
@@ -297,6 +297,7 @@ def _pooled(both: list[tuple[Floats, Floats]]) -> tuple[float | None, float | No
     groups = len(both)
     if groups < 2:
         return r, None
+    # Scores of the slope are summed within a dataset: levels of one dataset are not independent.
     owner = np.repeat(np.arange(groups), [len(pair[0]) for pair in both])
     moved = np.bincount(owner, weights=x * (y - r * x), minlength=groups)
     error = math.sqrt(groups / (groups - 1) * float(moved @ moved)) / len(x)

@@ -1,8 +1,7 @@
-"""Evaluate a release: models learn from it, attackers use it, on rows that no search has seen.
+"""Build the evaluator: the models, the attackers and the hold-out that releases are measured with.
 
-Models are trained once and predict all held-out rows once. Their predictions for one part of
-these rows choose among releases, those for the other part are reported: see `Findings` in
-`assessment.py`.
+Models are trained once and predict all held-out rows once. Predictions for one part of these rows
+choose among releases, those for the other part are reported: see `Findings` in `assessment.py`.
 """
 
 from __future__ import annotations
@@ -39,14 +38,14 @@ from tamis.rules.tree import mine_rules
 from tamis.table import Table, bare
 
 Part = Literal["choosing", "reporting"]
-"""The share of rows held out, see `HoldOut`."""
+"""A part of the held-out rows, see `HoldOut`."""
 MOST_VALUES = 100
 """The most values of a sensitive column for which it can be guessed as a class."""
 
 
 @dataclass(frozen=True, eq=False)
 class Evaluator:
-    """What all releases of a table are evaluated with, computed once.
+    """Everything that the evaluation of all releases of a table shares, computed once.
 
     Parameters
     ----------
@@ -57,17 +56,17 @@ class Evaluator:
     attackers : mapping of name to scikit-learn classifier
         The models an attacker would train to guess the sensitive column.
     random_state : int
-        For rules and intervals.
+        For the split of kept and told, and for rules.
     requirements : Requirements
-        What is asked of people alike, by each attacker.
+        What groups must meet, for each attacker.
     suppression : Suppression, optional
-        The few who may be left out of a release.
+        How many people may be suppressed, and how they are selected.
     records : BinaryTable, optional
-        The 0/1 records that the original has some columns of.
+        The full 0/1 records, if the original has only some of their columns.
     secret_weights : mapping of column to number
-        What told of each secret counts, 1 for those that are not named.
+        Weights of the secrets in told; 1 for those not named.
     rule_measures : sequence of RuleMeasure
-        Of the holder's own, taken of the rules besides those of the paper.
+        The holder's own measures of rules, besides those of the paper.
     """
 
     original: Table
@@ -123,9 +122,10 @@ class Evaluator:
 
     @cached_property
     def other_secrets(self) -> dict[str, NDArray[Any]]:
-        """The same as `secrets` of more sensitive columns; what is told of them counts as well.
+        """`secrets` of further sensitive columns, by name; telling them counts as well.
 
-        Of the target nothing can be told, nor of a secret that may be: they are released.
+        Without the target and secrets that are released themselves: a release of a value cannot be
+        blamed for telling it.
         """
         frame, target = self.original.frame, self.original.target
         shown = {target, *self.original.released_secrets}
@@ -138,9 +138,9 @@ class Evaluator:
         return {self.sensitive: self.secrets, **self.other_secrets}
 
     def told_by(self, one: str, other: str) -> float:
-        """What one secret tells of another beyond the target: the share of what is unknown of it.
+        """Share of one secret's uncertainty, given the target, that another secret removes.
 
-        Learnt from the rows that a search may see, asked of those to report on; 1 is certainty.
+        Learnt from the rows that a search may see, measured on the reporting rows; 1 is certainty.
         """
         frame = self.original.frame
         codes = {c: self._cut(c).codes(frame[c]) for c in self.original.released_secrets}
@@ -150,7 +150,7 @@ class Evaluator:
             for each in (self.labels, codes[one], codes[other])
         )
         parts, classes = self.yardstick.reporting.parts, int(label.max()) + 1
-        both = known * (int(also.max()) + 1) + also
+        both = known * (int(also.max()) + 1) + also  # target and secret packed into one code
         before, after = (
             shares_given(label, given, parts.search, classes)[parts.report]
             for given in (known, both)
@@ -161,7 +161,7 @@ class Evaluator:
 
     @cached_property
     def yardstick(self) -> BitsScorer:
-        """What releases keep of the target and tell of the sensitive column."""
+        """Scorer of what releases keep of the target and tell of the sensitive column."""
         secrets = None if self.cut is None else self.secrets
         whole = None if self.records is None else self.records.matrix
         own = self.secret_weights.get(self.sensitive, 1.0)
@@ -175,7 +175,7 @@ class Evaluator:
 
     @cached_property
     def rules(self) -> RuleSet | None:
-        """The rules a tree learns from the seen rows; none if no column gives any."""
+        """The rules that a tree learns from the seen rows; `None` if no column gives any."""
         seen = Table(self.original.frame[self.split.seen], self.original.roles)
         try:
             return mine_rules(seen, random_state=self.random_state)
@@ -184,7 +184,10 @@ class Evaluator:
 
     @cached_property
     def counted_rules(self) -> dict[Part, Baseline]:
-        """The same rules, counted in each part of the held-out rows, which may lack a label."""
+        """Counts of the rules in each part of the held-out rows.
+
+        Labels are those of the whole table, since a part may lack a rare one.
+        """
         if self.rules is None:
             return {}
         frame, target = self.original.frame, self.original.target
@@ -205,11 +208,11 @@ class Evaluator:
 
     @cached_property
     def codes(self) -> CodedFrame:
-        """The columns of the original as codes, to count who is alike on all rows."""
+        """The columns of the original as codes, to count equivalence classes over all rows."""
         return CodedFrame(self.original.frame)
 
     def coded_form(self, column: pl.Series, form: str) -> Coded:
-        """A column of all rows in a form, which is empty for the column as it is, as codes."""
+        """Codes of a released column over all rows, cached by form; `""` is the column as it is."""
         if not form:
             return self.codes[column.name]
         asked = column.name, form
@@ -219,11 +222,11 @@ class Evaluator:
 
     @cached_property
     def sample(self) -> RowNumbers:
-        """The rows that models learn from or are asked about, ascending; maybe not all."""
+        """Rows that models train on or predict, ascending; large tables are sampled."""
         return np.sort(np.concatenate([self.split.seen, self.split.held]))
 
     def sampled(self, table: Table, columns: Sequence[str]) -> pl.DataFrame:
-        """Some columns of a table with the rows of the original, on the rows of `sample`."""
+        """Some columns of a table of all rows, restricted to the rows of `sample`."""
         frame = table.only(columns)
         return frame[self.sample] if frame.height > len(self.sample) else frame
 
@@ -234,7 +237,7 @@ class Evaluator:
 
     @cached_property
     def seen_of_everything(self) -> pl.DataFrame:
-        """The same as attackers see it, see `Assessment.seen_features`."""
+        """`everything` as attackers see it, see `Assessment.seen_features`."""
         people, features = self.original.people, self.original.features
         if not people.together:
             return self.everything
@@ -243,24 +246,24 @@ class Evaluator:
         return frame[self.sample] if frame.height > len(self.sample) else frame
 
     def values(self, name: str) -> pl.Series:
-        """The distinct values of a column of the original, found once."""
+        """The distinct values of a column of the original, cached."""
         if name not in self._values:
             self._values[name] = bare(self.original.frame[name]).unique(maintain_order=True)
         return self._values[name]
 
     def guesses_from_everything(self, secret: str) -> dict[str, Predictions]:
-        """The predictions of a secret for all held-out rows by attackers who get all features."""
+        """Guesses of a secret for all held-out rows, by attackers with all features."""
         if secret not in self._guessed:
             self._guessed[secret] = self.attacked(self.seen_of_everything, secret=secret)
         return self._guessed[secret]
 
     @cached_property
     def strongest(self) -> str:
-        """The attacker with all features that is right most often on the choosing rows."""
+        """Name of the attacker with all features who is most accurate on the choosing rows."""
         return self.strongest_of(self.sensitive)
 
     def strongest_of(self, secret: str) -> str:
-        """The same of any of the secrets."""
+        """Like `strongest`, for any secret."""
         return strongest_attack(self.guesses_from_everything(secret), self.places("choosing"))
 
     @cached_property
@@ -268,22 +271,22 @@ class Evaluator:
         return Features.of(self.everything)
 
     def coded(self, features: pl.DataFrame) -> Features:
-        """Features as models read them; a column is coded again only where its values are new.
+        """Features coded for models, reusing codes of unchanged columns.
 
-        Those of the original are kept, and those met last: of releases that follow each other
-        many are the same.
+        The codes of the original and of the previous call are kept: consecutive releases have many
+        columns in common.
         """
-        found = Features.of(features, self._everything, *self._met_last)
-        self._met_last[:] = [found]
-        return found
+        result = Features.of(features, self._everything, *self._met_last)
+        self._met_last[:] = [result]
+        return result
 
     def attacked(
         self, features: pl.DataFrame, release: Release | None = None, *, secret: str | None = None
     ) -> dict[str, Predictions]:
-        """What each attacker says of a secret of all rows held out who learns from these features.
+        """Predictions of a secret for all held-out rows, by each attacker trained on `features`.
 
-        They are those of `sample`; only the rows of a release are learnt from, where one is given.
-        `None`: the first secret.
+        The features are those of the rows of `sample`. If a release is given, attackers train on
+        its rows only. `secret=None` is the main secret.
         """
         coded = self.coded(features)
         codes = self.every_secret[secret or self.sensitive]
@@ -295,7 +298,7 @@ class Evaluator:
     def predicted(
         self, model: Any, features: Features, labels: NDArray[Any], release: Release | None = None
     ) -> Predictions:
-        """What a model says of all rows held out; features are of `sample`, labels of all rows."""
+        """Predictions for all held-out rows; features are of `sample`, labels of all rows."""
         seen, held = self.split.seen, self.split.held
         learnt = seen if release is None else release.inside(seen)
         places = (np.searchsorted(self.sample, rows) for rows in (learnt, held))
@@ -303,5 +306,5 @@ class Evaluator:
 
 
 def strongest_attack(attacks: Mapping[str, Predictions], places: RowNumbers) -> str:
-    """The attacker that is right most often on some rows; the first of equals."""
+    """Name of the attacker who is most accurate on some rows; ties go to the first."""
     return max(attacks, key=lambda name: int(attacks[name].right[places].sum()))

@@ -7,8 +7,8 @@
     auc               DeLong's variance, on the logit scale, for two labels or more
     f_measure         the variance of its linear part, on the logit scale
 
-No interval has zero width, and none needs a random draw. Rows of one person are not
-independent: if people have several, `design_effect` says how many rows count as one.
+No interval has zero width, and none needs a random draw. Rows of one person are not independent:
+where people have several, counts are divided by the `design_effect`.
 """
 
 from __future__ import annotations
@@ -26,12 +26,10 @@ from tamis.people import People, PeopleLike
 
 _Z = 1.959963984540054  # the normal quantile of 0.975
 
-"""The number of the person each row is about."""
-
 
 @dataclass(frozen=True)
 class Interval:
-    """The range in which a figure may lie, at the 95% level."""
+    """A 95% confidence interval."""
 
     low: float
     high: float
@@ -39,7 +37,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class Figure:
-    """A number with its 95 % confidence interval, if one makes sense.
+    """A number with its 95% confidence interval, if one makes sense.
 
     Examples
     --------
@@ -53,11 +51,11 @@ class Figure:
 
     @property
     def interval(self) -> Interval | None:
-        """Both ends, where there are any."""
+        """Both ends; `None` for a figure without an interval."""
         return None if self.low is None or self.high is None else Interval(self.low, self.high)
 
     def as_share(self) -> Figure:
-        """The same with an interval that ends where shares do.
+        """The same figure with its interval clipped to [0, 1].
 
         >>> Figure(0.75, 0.5, 1.25).as_share()
         Figure(value=0.75, low=0.5, high=1.0)
@@ -74,6 +72,7 @@ def wilson_share(right: float, of: float) -> Figure:
     p = right / of
     middle = (p + _Z**2 / (2 * of)) / (1 + _Z**2 / of)
     half = _Z * sqrt(p * (1 - p) / of + _Z**2 / (4 * of * of)) / (1 + _Z**2 / of)
+    # Rounding may push an end past the share itself where that is 0 or 1.
     return Figure(p, min(p, max(0.0, middle - half)), max(p, min(1.0, middle + half)))
 
 
@@ -86,16 +85,16 @@ def accuracy(right: NDArray[np.bool_], people: PeopleLike = None) -> Figure:
     Figure(value=0.5, low=0.06..., high=0.93...)
     """
     alike = design_effect(right - right.mean(), people)
-    found = wilson_share(float(right.sum()) / alike, len(right) / alike)
-    return Figure(float(right.mean()), found.low, found.high)
+    interval = wilson_share(float(right.sum()) / alike, len(right) / alike)
+    return Figure(float(right.mean()), interval.low, interval.high)
 
 
 def accuracy_change(
     now: NDArray[np.bool_], before: NDArray[np.bool_], people: PeopleLike = None
 ) -> Figure | None:
-    """How much more often one is correct than the other on the same rows, as a fraction.
+    """Relative change in accuracy between two models on the same rows, as a fraction.
 
-    `None` if the other is never correct.
+    `None` if `before` is never correct.
 
     Notes
     -----
@@ -116,7 +115,7 @@ def accuracy_change(
 
 
 def f_measure(predictions: Predictions, people: PeopleLike = None) -> Figure:
-    """The mean over the labels of the held-out rows of the F-measure of each.
+    """Macro-averaged F-measure over the labels of the held-out rows.
 
     >>> yes, no = np.array(["y", "n"]), np.array(["y", "y"])
     >>> round(f_measure(Predictions(yes, no, yes, None)).value, 3)
@@ -129,6 +128,7 @@ def f_measure(predictions: Predictions, people: PeopleLike = None) -> Figure:
         total = int(is_so.sum() + called.sum())
         f = 2 * int((is_so & called).sum()) / total
         each.append(f)
+        # The linear part of F = 2 hits / total: each row's derivative, which sums to 0.
         parts += (2.0 * (is_so & called) - f * (is_so.astype(float) + called)) / total
         nearer = (f * total + _Z**2) / (total + 2 * _Z**2)  # Wilson's middle, for half the rows
         spare += nearer * (1 - nearer) * (2 / total) ** 2
@@ -138,7 +138,7 @@ def f_measure(predictions: Predictions, people: PeopleLike = None) -> Figure:
 
 
 def auc(predictions: Predictions, people: PeopleLike = None) -> Figure | None:
-    """The area under the ROC curve, the mean over the labels, each against the rest.
+    """Area under the ROC curve, one label against the rest, averaged over the labels.
 
     `None` if the model has no probabilities, or the held-out rows have only one label.
 
@@ -180,12 +180,12 @@ def structural_components(score: Floats, mine: NDArray[np.bool_]) -> Floats:
     for side in (mine, ~mine):
         below[side] -= _ranks(score[side])
     others = np.where(mine, (~mine).sum(), mine.sum())
-    found: Floats = np.where(mine, below, others - below) / others
-    return found
+    shares: Floats = np.where(mine, below, others - below) / others
+    return shares
 
 
 def _ranks(score: Floats) -> Floats:
-    """Ranks from 1, the mean of their ranks for those that are equal."""
+    """Midranks from 1: equal scores share the mean of their ranks."""
     _, place, counts = np.unique(score, return_inverse=True, return_counts=True)
     ranks: Floats = (np.cumsum(counts) - (counts - 1) / 2)[place]
     return ranks
@@ -207,6 +207,8 @@ def ratio_interval(both: float, first: float, second: float, rows: float) -> tup
     def beyond(ratio: float, side: int) -> float:
         return side * _ratio_score(both, first, second, rows, ratio) - _Z
 
+    # The score falls as the ratio grows, so each end is bracketed by halving or doubling the
+    # estimate and then solved for.
     low = value
     if value > 0:
         low = value / 2
@@ -220,7 +222,7 @@ def ratio_interval(both: float, first: float, second: float, rows: float) -> tup
 
 
 def _ratio_score(both: float, first: float, second: float, rows: float, ratio: float) -> float:
-    """How many standard errors the rows are from a ratio, if that is the true one."""
+    """Score statistic of the hypothesis that `ratio` is the true ratio, in standard errors."""
     apart = (both + first) - ratio * (both + second)
     if apart == 0:
         return 0.0
@@ -232,7 +234,7 @@ def _ratio_score(both: float, first: float, second: float, rows: float, ratio: f
 def _most_likely(
     both: float, first: float, second: float, rows: float, ratio: float
 ) -> tuple[float, float]:
-    """The maximum likelihood probabilities that only one of two is correct, given their ratio.
+    """Maximum likelihood probabilities that only the first or only the second is correct.
 
     The ratio does not constrain the probability that neither is correct, so it is as observed; that
     of only the first being correct is the larger root of a quadratic equation.
@@ -249,11 +251,12 @@ def _most_likely(
 
 
 def design_effect(parts: NDArray[Any], people: PeopleLike) -> float:
-    """How many rows count as one, if people have several similar rows: at least 1.
+    """Design effect of drawing people instead of rows: how many rows count as one, at least 1.
 
-    `parts` is what each row contributes to a figure, relative to its mean. This is the variance of
-    their sum when people are drawn, divided by that for rows. If no part differs from the mean,
-    rows of a person count as identical. Without `people` every row is a different person's.
+    `parts` is what each row contributes to a figure, relative to its mean. The effect is the
+    variance of their sum when people are drawn, divided by that when rows are drawn. If no part
+    differs from the mean, rows of a person count as identical. Without `people`, every row is a
+    person.
 
     >>> design_effect(np.array([0.5, 0.5, -0.5, -0.5]), np.array([0, 0, 1, 1]))
     3.0
@@ -264,18 +267,18 @@ def design_effect(parts: NDArray[Any], people: PeopleLike) -> float:
     if who.each_row:
         return 1.0
     number = np.unique(who.codes, return_inverse=True)[1]
-    each = np.bincount(number)
-    rows, persons = len(parts), len(each)
+    rows_of = np.bincount(number)
+    rows, persons = len(parts), len(rows_of)
     alone = float((parts**2).sum())
     if persons == 1 or alone < 1e-12:
-        return float((each.astype(float) ** 2).sum() / rows)
+        return float((rows_of.astype(float) ** 2).sum() / rows)
     together = float((np.bincount(number, weights=parts) ** 2).sum())
     fewer = (persons / (persons - 1)) / (rows / (rows - 1))
     return max(1.0, together / alone * fewer)
 
 
 def _with_one_more(parts: Floats, spare: float, people: PeopleLike) -> float:
-    """The variance of a sum of parts, and that of one more row or person of each label."""
+    """Variance of a sum of parts, plus that of one more row or person of each label."""
     alike = design_effect(parts, people)
     return float((parts**2).sum()) * alike + spare * alike**2
 
@@ -287,7 +290,7 @@ def _fewest(truth: NDArray[Any], people: PeopleLike) -> int:
 
 
 def _between(value: float, variance: float, fewest: int) -> Figure:
-    """The interval on the logit scale; at 0 and 1, that of a share of the rarest label's people."""
+    """Interval on the logit scale; at 0 and 1, Wilson's for the rarest label's people."""
     if not 1e-9 < value < 1 - 1e-9:
         end = wilson_share(round(value) * fewest, fewest)
         return Figure(value, end.low, end.high)
@@ -296,4 +299,4 @@ def _between(value: float, variance: float, fewest: int) -> Figure:
 
 
 def _expit(x: float) -> float:
-    return 1 / (1 + exp(-x)) if x > -700 else 0.0
+    return 1 / (1 + exp(-x)) if x > -700 else 0.0  # exp overflows from 710 on

@@ -39,7 +39,7 @@ class InPopulation:
     sampling : float, optional
         The share of the population that is in the table.
     register : Table, optional
-        Everybody, including those in the table, with the quasi-identifiers of the table.
+        Everybody, including the people of the table, with the table's quasi-identifiers.
     weights : array of float, optional
         How many people of the population each row of the table stands for.
 
@@ -76,9 +76,9 @@ class InPopulation:
         return self.register is None or known <= set(self.register.frame.columns)
 
     def risk_of(self, release: Release) -> PopulationRisk | None:
-        """The risk in the columns that attackers may know; `None` where they know of no row.
+        """Population risk by the released quasi-identifiers; `None` where there are none.
 
-        Altered values are taken for the true ones, so that altering them is no excuse.
+        Altered releases count with their true values: altering gives no credit here.
         """
         table = release.true_values
         known = release.table.quasi
@@ -93,9 +93,10 @@ class InPopulation:
         return population_risk(table, known, population=everybody, people=release.people)
 
     def presence_of(self, release: Release) -> Presence | None:
-        """How likely people of the register are in a release; `None` without one.
+        """Delta-presence of the people in the register; `None` without a register.
 
-        Rows that are left out count as there, so that a crowded class is not hidden by that.
+        The classes are also measured with suppressed rows included, so that suppression cannot
+        hide a class nearly all of whose people are in the table.
         """
         if self.register is None or release.is_drawn:
             return None
@@ -107,7 +108,7 @@ class InPopulation:
         return with_left_out(there, all_rows)
 
     def _as_released(self, release: Release, register: Table) -> Table:
-        """The register with its columns in the forms that they are released in."""
+        """The register with its columns in the released forms."""
         columns = list(release.table.quasi)
         if strange := [c for c in columns if c not in register.frame.columns]:
             raise InputError(f"the register has no {listed_as('column', strange)}")
@@ -121,9 +122,9 @@ class InPopulation:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class CountedInPopulation(InPopulation):
-    """The same of a table behind an engine, whose classes are counted there.
+    """`InPopulation` for a table behind an engine, which counts the equivalence classes.
 
-    `classes` gives those of a release, or with `True` those of all rows, left out or not.
+    `classes` gives the classes of a release, or with `True` those of all rows, suppressed or not.
     """
 
     classes: Callable[[Release, bool], CountedClasses]
@@ -141,7 +142,7 @@ class CountedInPopulation(InPopulation):
         return with_left_out(there, all_rows)
 
     def presence_among(self, release: Release, register: Table, everyone: int = 0) -> Presence:
-        """The same of those who are released, or of all."""
+        """Delta-presence counting the released rows only, or all rows if `everyone`."""
         classes = self.classes(release, bool(everyone))
         return presence_of_counts(*classes.beside(self._as_released(release, register)))
 
@@ -152,26 +153,26 @@ def population_of(
     table: Any,
     required: Sequence[OfPopulation] = (),
 ) -> InPopulation | None:
-    """What is known of the population; `None` if nothing, which is an error where it is needed.
+    """What is known of the population; `None` if nothing. Raise if a requirement needs more.
 
-    The weights of a table count where nothing better is known.
+    The table's weights are used where neither a sampled share nor a register is given.
     """
-    found, known = None, sampling is not None or register is not None
+    population, known = None, sampling is not None or register is not None
     if known:
-        found = InPopulation(sampling, register)
+        population = InPopulation(sampling, register)
     elif isinstance(table, Table):
         needed = any(not each.of_register for each in required)
         weights = population_weights(table, needed=needed)
-        found = None if weights is None else InPopulation(weights=weights)
-    refuse_unknown_population(required, register=register is not None, known=found is not None)
-    return found
+        population = None if weights is None else InPopulation(weights=weights)
+    refuse_unknown_population(required, register=register is not None, known=population is not None)
+    return population
 
 
 def register_of(frame: pl.DataFrame, table: Table | LargeTable) -> Table:
-    """A register of everybody with the columns that count: what attackers may know, and who is who.
+    """The register reduced to the quasi-identifiers and the columns that identify a person.
 
-    People with several rows are told apart by the identifiers that do so in the table, the sample,
-    where the register has all of them.
+    Rows belong to one person by the same identifiers as in the table, if the register has all of
+    them; else each row is a person.
     """
     present = set(frame.columns)
     quasi = (table.shape if isinstance(table, LargeTable) else table).quasi

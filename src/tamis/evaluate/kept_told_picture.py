@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _WIDTH, _HEIGHT = 560.0, 470.0
 _NEAR = 10.5
-"""How far apart the middles of two dots are at least: a dot and a little air."""
+"""Least distance between the centres of two dots: a dot's diameter and a gap."""
 
 
 def kept_told_picture(
@@ -37,12 +37,12 @@ def kept_told_picture(
     forbidden: Collection[str] = (),
     named: Sequence[Row] = (),
 ) -> Picture:
-    """Every release by what it keeps and tells, on the rows that figures are reported from.
+    """Draw every release by what it keeps and tells on the reporting rows.
 
-    Where nothing is told, the number of columns takes the place of told. The rows of the `front`
-    are joined by a line, the `chosen` one is ringed and named; releases of `forbidden` names do not
-    meet the limits and are drawn as crosses. Those of `named` have their names beside them. Dots
-    that would cover each other stand side by side.
+    Without a secret, the number of columns takes the place of told. The rows of the `front` are
+    joined by a line, the `chosen` one is ringed and named; releases of `forbidden` names break a
+    limit and are drawn as crosses. Those in `named` are labelled. Dots that would cover each other
+    are moved side by side.
     """
     every = (card.floor, *card.rows)
     told = all(row.value("told") is not None for row in every)
@@ -52,7 +52,7 @@ def kept_told_picture(
     axes = Axes(picture, 58, _WIDTH - 18, 56, _HEIGHT - 82)
     across, up = _scales(axes, every, told)
     exact = {id(row): (across(_told(row, told)), up(row.value("kept") or 0.0)) for row in every}
-    # The chosen release comes first, and so stands where it is; others give way to it.
+    # Whoever is placed first keeps the exact place, so the chosen release is.
     first = [*([] if chosen is None else [chosen]), *front]
     places = _side_by_side(exact, [*map(id, first), *exact], None if chosen is None else id(chosen))
     points = [exact[id(row)] for row in front]
@@ -78,14 +78,14 @@ def kept_told_picture(
 def _side_by_side(
     exact: Mapping[int, Place], order: Iterable[int], ringed: int | None
 ) -> dict[int, Place]:
-    """The places at which no dot covers another: moved across, by as little as will do."""
+    """Places at which no dot covers another: each moves sideways, as little as possible."""
     places: dict[int, Place] = {}
     for key in order:
         if key in places:
             continue
         x, y = exact[key]
         around = [(at, _NEAR + 5 * (other == ringed)) for other, at in places.items()]
-        # Right and left by turns, so that the middle of a crowd stays where all of it belongs.
+        # Alternately right and left, so that a cluster stays centred on its true place.
         steps = (_NEAR / 2 * ((i + 1) // 2) * (1 if i % 2 else -1) for i in range(1, 80))
         for move in (0.0, *steps):
             free = all(math.hypot(x + move - a, y - b) >= apart for (a, b), apart in around)
@@ -129,7 +129,7 @@ def _told(row: Row, told: bool) -> float:
 
 
 def _scales(axes: Axes, rows: Sequence[Row], told: bool) -> tuple[Scale, Scale]:
-    """The scales, with their grid and titles."""
+    """Draw the grid and the titles; return the scales."""
     most = max([1.0, *(_told(row, told) for row in rows)])
     across = axes.across(-0.12 * most, 1.1 * most)
     up = axes.up(-0.08, max(1.1, *((row.value("kept") or 0.0) + 0.1 for row in rows)))
@@ -162,23 +162,23 @@ def _cross(picture: Picture, x: float, y: float) -> None:
 
 
 def _names_of_places(named: Sequence[tuple[str, Place]]) -> list[tuple[str, Place]]:
-    """One name for points that cover each other: else nobody could read any of them.
+    """Merge the names of points that cover each other, since they would be unreadable.
 
     >>> _names_of_places([("a.csv", (9.0, 9.0)), ("b.csv", (10.0, 8.0)), ("c.csv", (90.0, 9.0))])
     [('a.csv and 1 more', (9.0, 9.0)), ('c.csv', (90.0, 9.0))]
     """
-    found: dict[Place, list[str]] = {}
+    names_at: dict[Place, list[str]] = {}
     for name, at in named:
-        near = (p for p in found if abs(p[0] - at[0]) < 10 and abs(p[1] - at[1]) < 10)
-        found.setdefault(next(near, at), []).append(shortened(name, 30))
+        near = (p for p in names_at if abs(p[0] - at[0]) < 10 and abs(p[1] - at[1]) < 10)
+        names_at.setdefault(next(near, at), []).append(shortened(name, 30))
     return [
         (names[0] + (f" and {len(names) - 1} more" if len(names) > 1 else ""), at)
-        for at, names in found.items()
+        for at, names in names_at.items()
     ]
 
 
 def _name(picture: Picture, words: str, at: Place, taken: list[Place], fill: str) -> None:
-    """A name beside a point, where it covers the fewest of the points and names that are taken."""
+    """Write a name beside a point, where it covers the fewest points and other names."""
     wide = LETTER * len(words)
     spots = [
         (at[0] + (16 if right else -16 - wide), at[1] + down)

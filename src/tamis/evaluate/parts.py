@@ -1,4 +1,4 @@
-"""Which rows are learnt from, which choose and which report: never a person on two sides."""
+"""Splits of the rows: to learn from, to choose by, to report on; a person is in one part only."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ Rounds = tuple[tuple[RowNumbers, RowNumbers], ...]
 
 
 MOST_UNSAMPLED = 15_000
-"""Tables of so many rows are sampled: more would take time and change nothing."""
+"""Tables from this many rows on are sampled: more rows would take time and change nothing."""
 LEARN, CHOOSE, REPORT = 8_000, 4_000, 5_000
-"""The most rows to learn from and to choose by, and to report on: a share of 5,000 people is known
-to within 1.4 percent points."""
+"""The most rows of each part. A share of 5,000 people is known to within 1.4 percentage points."""
 
 
 FOLDED = 3_500
-"""Of no fewer rows to learn and choose, a search asks about those to choose alone."""
+"""From this many rows to learn from and choose by, a search tests on those to choose by alone;
+below it, it cross-fits over both."""
 FOLDS = 5
 
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """Row numbers, ascending: to learn from, to choose by, to report on.
+    """Row numbers of each part, ascending, and the rounds of training and testing.
 
     Examples
     --------
@@ -50,21 +50,21 @@ class Parts:
     choose: RowNumbers
     report: RowNumbers
     rounds: Rounds
-    """What a search learns from and then asks about: once, or in five folds."""
+    """Pairs of training and test rows of a search: one pair, or five folds."""
     more: Rounds = ()
-    """Further rounds that the choice among what was found takes besides, so that it is based on
-    all rows: of many, to ask about each in a search would take long."""
+    """Further rounds for the final choice, so that it is cross-fitted over all rows. A search over
+    many rows does without them to save time."""
 
     __repr__ = by_fields
 
     @classmethod
     def drawn(cls, strata: Integers, people: PeopleLike = None, random_state: int = 0) -> Parts:
-        """Draw the parts, each with the same mix of strata as far as people allow.
+        """Draw the parts, stratified as far as people allow.
 
-        Half of the rows, a quarter and a quarter; of 15,000 rows or more 8,000, 4,000 and up to
-        5,000. A stratum is a number a row, such as that of its pair of target and secret. A person
-        is in one part only, with the stratum of their first row; without `people` each row is a
-        person.
+        Half of the rows, a quarter and a quarter; from 15,000 rows on 8,000, 4,000 and up to
+        5,000. `strata` has one number a row, such as that of its pair of target and secret. A
+        person is in one part only, with the stratum of their first row; without `people` each row
+        is a person.
         """
         if len(strata) < 4:
             raise InputError(f"four rows or more are needed to part them, got {len(strata)}")
@@ -89,7 +89,7 @@ class Parts:
         people: PeopleLike = None,
         random_state: int = 0,
     ) -> Parts:
-        """The parts of a hold-out, of which up to 8,000, 4,000 and 5,000 rows are drawn.
+        """The parts of a hold-out, sampled to at most 8,000, 4,000 and 5,000 rows.
 
         >>> split = HoldOut.drawn(["a", "b"] * 8, share=0.25)
         >>> parts = Parts.of(split, np.array([0, 1] * 8))
@@ -109,16 +109,16 @@ class Parts:
 
     @property
     def choosing(self) -> Parts:
-        """The same, where each row of the search is asked about, by what others taught."""
+        """The parts with all rounds: each row that a search may see is tested on once."""
         return replace(self, rounds=(*self.rounds, *self.more), more=())
 
     @property
     def reporting(self) -> Parts:
-        """The same, where all that chose is learnt from and the rest is asked about."""
+        """The parts with one round: train on all rows that chose, test on those to report on."""
         return replace(self, rounds=((self.search, self.report),), more=())
 
     def learning_from(self, mask: NDArray[np.bool_]) -> Parts:
-        """The same, where only rows of a mask are learnt from; all others are still asked about.
+        """The parts with training rows limited to a mask; test rows stay as they are.
 
         >>> parts = Parts.drawn(np.array([0, 1] * 50))
         >>> few = parts.learning_from(np.arange(100) < 60)
@@ -145,7 +145,7 @@ class Parts:
 
     @cached_property
     def asked(self) -> RowNumbers:
-        """The rows asked about, round after round."""
+        """The test rows, round after round."""
         return np.concatenate([ask for _, ask in self.rounds])
 
 
@@ -156,10 +156,11 @@ def _rounds(
     people: People,
     draw: np.random.Generator,
 ) -> tuple[Rounds, Rounds]:
-    """The rounds of a search, and those that a choice takes besides."""
+    """The rounds of a search, and the further ones of a choice."""
     every = np.concatenate([learn, choose])
     if len(every) < FOLDED:
         return _folds(every, strata, people, draw, FOLDS), ()
+    # About as many test rows a fold as in the search's round.
     folds = min(FOLDS - 1, max(2, round(len(learn) / len(choose))))
     others = _folds(learn, strata, people, draw, folds)
     more = tuple((np.concatenate([rest, choose]), ask) for rest, ask in others)
@@ -169,7 +170,7 @@ def _rounds(
 def _sampled(
     rows: RowNumbers, most: int, strata: Integers, people: People, draw: np.random.Generator
 ) -> RowNumbers:
-    """At most about so many of some rows, with the same mix of strata, of whole people."""
+    """A stratified sample of whole people with about `most` rows; all rows if they are fewer."""
     if len(rows) <= most:
         return rows
     place = _places(strata[rows], people[rows], draw)
@@ -184,7 +185,10 @@ def _sizes(rows: int) -> tuple[int, int, int]:
 
 
 def _places(strata: Integers, people: People, draw: np.random.Generator) -> NDArray[Any]:
-    """A number from 0 to 1 for each row, spread evenly over each stratum; one for each person."""
+    """A number in [0, 1) for each row, evenly spread within each stratum, equal within a person.
+
+    Cutting it at any share gives a stratified sample of that share.
+    """
     if people.each_row:
         return _spread(strata, draw)
     _, first, person = np.unique(people.codes, return_index=True, return_inverse=True)
@@ -192,7 +196,10 @@ def _places(strata: Integers, people: People, draw: np.random.Generator) -> NDAr
 
 
 def _spread(strata: Integers, draw: np.random.Generator) -> NDArray[np.float64]:
-    """Ranks in a random order within each stratum, by its size, all moved by one chance."""
+    """Random ranks within each stratum, divided by its size, with one random offset a stratum.
+
+    The offset keeps small strata unbiased: without it a stratum of one row would always be first.
+    """
     order = np.lexsort((draw.random(len(strata)), strata))
     counts = np.unique(strata, return_counts=True)[1]
     first = np.repeat(np.cumsum(counts) - counts, counts)

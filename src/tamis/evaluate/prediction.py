@@ -70,7 +70,7 @@ def prediction(
         Each model uses all features of its own table; identifiers and the sensitive column of
         an original `Table` are not features.
     test : Table or frame
-        Original rows that were in neither; an error if they are the rows of one of them.
+        Original rows that neither model was trained on; an error if they are the rows of a table.
     target : str, optional
         The label column; by default that of the original table.
     model : scikit-learn classifier, optional
@@ -81,7 +81,7 @@ def prediction(
     random_state : int
         For the default model.
     test_as_released : Table or frame, optional
-        The test rows with columns in the coarser forms that the release has, if it has any.
+        The test rows in the release's coarser forms, if it has any.
 
     Examples
     --------
@@ -100,7 +100,7 @@ def prediction(
         _check(name, frame, target)
     _refuse_same_rows("original", frames["original"], held_out)
     columns = tuple(held_out.columns)
-    if coarse is None:  # people who are not in a coarser release may well look like some who are
+    if coarse is None:  # in coarser forms, held-out people may equal people in the release
         _refuse_same_rows("release", frames["release"], held_out)
         refuse_other_types(columns, frames["original"], frames["release"])
     refuse_other_types(columns, frames["original"], held_out, "the test table")
@@ -145,7 +145,7 @@ def _check(name: str, frame: pl.DataFrame, target: str) -> None:
 
 
 def _refuse_same_rows(name: str, frame: pl.DataFrame, test: pl.DataFrame) -> None:
-    """Refuse to test on training rows: that measures memory, not learning."""
+    """Raise or warn if the test rows are training rows: that measures memory, not learning."""
     if set(frame.columns) != set(test.columns):
         return
     test = only(test, frame.columns)
@@ -166,7 +166,7 @@ def _refuse_same_rows(name: str, frame: pl.DataFrame, test: pl.DataFrame) -> Non
 
 
 def _numbered(frame: pl.DataFrame) -> pl.DataFrame:
-    """Columns named by number, since a name may be a pattern to polars."""
+    """A copy with columns named by number, since polars reads some names as patterns."""
     return pl.DataFrame([s.alias(str(i)) for i, s in enumerate(frame)])
 
 
@@ -178,7 +178,7 @@ def _predicted(
     model: Any,
     random_state: int,
 ) -> Predictions:
-    """What a model of `train` says of the test rows, asked once."""
+    """Predictions of the test rows by a model of `train`."""
     from tamis.learn.holdout import Predictions
     from tamis.learn.models import answers
 

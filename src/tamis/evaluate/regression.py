@@ -1,10 +1,11 @@
-"""Logistic regression: alone where columns are very many, beside boosted trees for finalists.
+"""Logistic regression: alone for very many columns, beside boosted trees for finalists.
 
-It reads the same codes as the small boosting that searched, or the ones of sparse records, so that
-all speak of one table in the same bits. Finalists are asked of trees and regression, whichever does
-better, or both: some ten times as long as the search, so only of few sets. Kept and told of sparse
-records are shares of what all their columns give, which regression measures, as it does sets of
-very many columns: trees see few of them, and their time grows with every column, not with the ones.
+It reads the same codes as the small boosting of the search, or the ones of sparse records, so that
+all results are in the same bits. Finalists are predicted by trees, regression or their mean,
+whichever does best; that takes some ten times as long as in the search, so only few sets get it.
+For sparse records, kept and told are shares of what all their columns give, which regression
+measures, as it does sets of very many columns: trees use few of these, and their time grows with
+the number of columns instead of the number of ones.
 """
 
 from __future__ import annotations
@@ -28,21 +29,21 @@ from tamis.learn.coded_table import CodedTable
 from tamis.learn.models import one_thread
 
 PENALTIES = (0.02, 0.2, 2.0)
-"""Inverse strengths of the L2 penalty that logistic regression is tried with."""
+"""Inverse strengths of the L2 penalty to choose from (scikit-learn's C)."""
 TREES = 0.0
 """Stands for boosted trees among the penalties, of which none is 0."""
 BOOSTING = Boosting(rounds=150, rate=0.2, bar=0.5)
-"""More trees than search has time for, which need to pay less.
+"""More trees than a search has time for, with a lower bar for each split.
 
-On 19 labels of real tables they were no worse than 72 trees of twelve leaves by scikit-learn but
-for two (by .001 and .009 bits), clearly better on five, and took a fifth of the time.
+On 19 labels of real tables they were no worse than 72 trees of twelve leaves by scikit-learn except
+on two (by .001 and .009 bits), clearly better on five, and took a fifth of the time.
 """
 CHECKED = 4
-"""Every fourth row to learn from is set aside to choose the penalty by."""
+"""Every fourth training row is set aside to choose the penalty by."""
 WIDE = 100
 """Sets of more columns of sparse records are measured by logistic regression."""
 STEPS = 50
-"""The most steps of a regression: later ones hardly change what it says of unseen rows."""
+"""Most iterations of a regression; later ones hardly change its predictions of unseen rows."""
 
 
 def strong_probabilities(
@@ -56,11 +57,11 @@ def strong_probabilities(
     classes: int | None = None,
     with_trees: bool = True,
 ) -> Floats:
-    """The probability of each class for rows that neither learnt nor chose.
+    """Class probabilities of the rows `ask`, by the best of several slow learners.
 
-    Boosted trees, logistic regression and their mean learn on some rows; the one that is least
-    surprised by the rows to choose by learns again on both and is asked. Without columns, the
-    shares of the classes are the answer. Of very many columns trees take minutes.
+    Boosted trees, logistic regression and their mean are trained on `learn`; the one with the
+    lowest cross-entropy on `choose` is trained again on both. Without columns, the result is the
+    class shares. `with_trees=False` leaves trees out, which take minutes on very many columns.
 
     Examples
     --------
@@ -79,28 +80,28 @@ def strong_probabilities(
     trees = partial(BOOSTING.probabilities, table, label, columns=columns, classes=classes)
     cells = indicators(table.slice(columns, np.concatenate([both, ask])))
     n, m = len(learn), len(both)
-    said = {TREES: with_unseen(trees(learn, choose), label[learn])} if with_trees else {}
+    proba = {TREES: with_unseen(trees(learn, choose), label[learn])} if with_trees else {}
     with one_thread():  # sums then never change their order
         model = _regression(PENALTIES[0], max_iter=300, warm_start=True)
         for penalty in PENALTIES:  # each begins where the last one ended
             model.set_params(C=penalty)
-            said[penalty] = _asked(model, cells[:n], label[learn], cells[n:m], classes)
+            proba[penalty] = _asked(model, cells[:n], label[learn], cells[n:m], classes)
         again = [
             with_unseen(trees(both, ask), label[both])
             if name == TREES
             else _asked(_regression(name, max_iter=300), cells[:m], label[both], cells[m:], classes)
-            for name in _best(said, label[choose])
+            for name in _best(proba, label[choose])
         ]
     return np.asarray(np.mean(again, axis=0))
 
 
-def _best(said: dict[float, Floats], truth: Labels) -> list[float]:
-    """Trees, the best of the regressions, or both, whichever is least surprised."""
-    surprised = {name: float(surprise(p, truth).mean()) for name, p in said.items()}
+def _best(proba: dict[float, Floats], truth: Labels) -> list[float]:
+    """The learners to average: trees, the best regression, or both, by cross-entropy."""
+    surprised = {name: float(surprise(p, truth).mean()) for name, p in proba.items()}
     line = min(PENALTIES, key=surprised.__getitem__)
-    if TREES not in said:
+    if TREES not in proba:
         return [line]
-    mixed = surprise((said[TREES] + said[line]) / 2, truth).mean()
+    mixed = surprise((proba[TREES] + proba[line]) / 2, truth).mean()
     best = min([TREES, line], key=surprised.__getitem__)
     return [TREES, line] if mixed < surprised[best] else [best]
 
@@ -114,20 +115,20 @@ def _regression(penalty: float, **settings: Any) -> Any:
 def _asked(
     model: Any, learnt: sparse.csr_array, label: Labels, unseen: sparse.csr_array, classes: int
 ) -> Floats:
-    """What a model that learnt from some rows says of others, of all classes."""
+    """Fit a model and predict the probabilities of all classes for unseen rows."""
     from sklearn.exceptions import ConvergenceWarning
 
     with warnings.catch_warnings():
-        # A regression cut short is judged by what it says, as all are.
+        # A regression that stops early is judged by its predictions, like all others.
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(learnt, label)
-    said = np.zeros((unseen.shape[0], classes))
-    said[:, model.classes_] = model.predict_proba(unseen)
-    return with_unseen(said, label)
+    proba = np.zeros((unseen.shape[0], classes))
+    proba[:, model.classes_] = model.predict_proba(unseen)
+    return with_unseen(proba, label)
 
 
 def with_unseen(said: Floats, learnt: Labels) -> Floats:
-    """Probabilities of all classes; those not among the learnt labels get their smoothed share.
+    """Probabilities rescaled to give classes without training rows their smoothed share.
 
     >>> with_unseen(np.array([[1.0, 0.0]]), np.array([0, 0])).round(2).tolist()
     [[0.83, 0.17]]
@@ -141,10 +142,11 @@ def with_unseen(said: Floats, learnt: Labels) -> Floats:
 
 
 def indicators(coded: CodedTable) -> sparse.csr_array:
-    """The codes of each row one-hot; of columns with two codes the rarer one alone.
+    """One-hot codes of the rows; a column of two codes has one indicator, of the rarer code.
 
-    Coefficients a and -a of both codes differ by 2a and cost a ridge 2a², as one of 2a / sqrt(2)
-    for the square root of 2 does. So the regression is the same, and sparse records stay sparse.
+    With both indicators the coefficients would be a and -a: a difference of 2a at a ridge penalty
+    of 2a². One indicator of value sqrt(2) with coefficient sqrt(2) a has the same difference and
+    the same penalty, so the regression is the same and sparse records stay sparse.
 
     >>> codes = np.array([[1, 2, 1, 1], [0, 1, 2, 2]], dtype=np.uint8)
     >>> coded = CodedTable(codes, np.array([3, 3]), np.array([False, False]))
@@ -161,7 +163,7 @@ def indicators(coded: CodedTable) -> sparse.csr_array:
 
 
 def _marked(codes: NDArray[np.uint8]) -> tuple[RowNumbers, RowNumbers, float, int]:
-    """The rows of one column that are marked, in which of how many columns, and by what."""
+    """Indicators of one column: the rows, their places, the value and the number of places."""
     counts = np.bincount(codes)
     used = np.flatnonzero(counts)
     if len(used) > 2:
@@ -178,9 +180,9 @@ def linear_probabilities(
     classes: int,
     penalty: float,
 ) -> Floats:
-    """The probability of each class for unseen rows, by logistic regression on sparse ones.
+    """Class probabilities of unseen sparse rows, by logistic regression.
 
-    A class that no learnt row has gets its smoothed share.
+    A class without training rows gets its smoothed share.
 
     >>> label = np.array([0, 1] * 40)
     >>> rows = sparse.csr_array(label[:, None].astype(float))
@@ -189,7 +191,7 @@ def linear_probabilities(
     """
     if len(np.unique(label)) < 2:
         return np.tile(shares(label, classes), (unseen.shape[0], 1))
-    # A column that nobody has would stay at 0.
+    # A column without ones would keep a coefficient of 0, so leaving it out changes nothing.
     used = np.flatnonzero(np.bincount(learnt.indices, minlength=learnt.shape[1]))
     model = _regression(penalty, max_iter=STEPS, tol=1e-3)
     with one_thread():
@@ -202,7 +204,7 @@ def least_surprised(
     classes: int,
     penalties: Sequence[float] = PENALTIES,
 ) -> float:
-    """The penalty of those given that is least surprised by every fourth learnt row.
+    """The penalty with the lowest cross-entropy on every fourth training row.
 
     >>> label = np.array([0, 1] * 40)
     >>> least_surprised(sparse.csr_array(label[:, None].astype(float)), label, 2)
@@ -213,18 +215,17 @@ def least_surprised(
         return penalties[0]
     surprised = {}
     for penalty in penalties:
-        said = linear_probabilities(learnt[~check], label[~check], learnt[check], classes, penalty)
-        surprised[penalty] = float(surprise(said, label[check]).mean())
+        proba = linear_probabilities(learnt[~check], label[~check], learnt[check], classes, penalty)
+        surprised[penalty] = float(surprise(proba, label[check]).mean())
     return min(surprised, key=lambda penalty: surprised[penalty])
 
 
 def whole_gains(matrix: sparse.csr_array, first: SubsetBits, *others: SubsetBits) -> list[Gains]:
-    """The gain of each asked row about target and secret, from all columns of 0/1 records.
+    """Gains of the test rows about target and secret, from all columns of 0/1 records.
 
-    The rows of the matrix are those of the table that the bits are of. `first` says which are
-    learnt from and asked about, and what is known without a release; `others` the same of other
-    parts of the rows. They are learnt from with the penalty that `first` chose, so they must ask
-    about rows that it never saw.
+    The matrix has the rows of the table that the bits are of. `first` gives the training and test
+    rows and the baseline; `others` do so for other parts of the rows. Those use the penalty that
+    was chosen on `first`, so their test rows must be rows that it never saw.
 
     >>> import polars as pl
     >>> x = np.random.default_rng(0).integers(0, 2, 400)
@@ -246,7 +247,7 @@ def whole_gains(matrix: sparse.csr_array, first: SubsetBits, *others: SubsetBits
 class BoostingOrRegression(Boosting):
     """Boosting for few columns; for more than `WIDE`, logistic regression on their indicators.
 
-    That needs no start: whatever is known of a row is among the columns.
+    The regression does not start from the baseline: what that is based on is among the columns.
 
     Examples
     --------
@@ -279,25 +280,25 @@ def _gains(
     every: Sequence[tuple[Parts, Question]],
     beside: sparse.csr_array | None = None,
 ) -> list[NDArray[np.float32]]:
-    """Of each the gains of its rounds; all but the first take the middle penalty of its rounds."""
-    found: list[NDArray[np.float32]] = []
+    """Gains of each question, over its rounds; later questions use the first's median penalty."""
+    by_question: list[NDArray[np.float32]] = []
     penalties: Sequence[float] = PENALTIES
     for parts, asked in every:
-        each, taken = [], []
+        by_round, taken = [], []
         for (learn, ask), known in zip(parts.rounds, asked.known):
             learnt, unseen = (_part(matrix, rows, beside) for rows in (learn, ask))
             label, classes = asked.label[learn], asked.classes
             taken.append(least_surprised(learnt, label, classes, penalties))
-            said = linear_probabilities(learnt, label, unseen, classes, taken[-1])
-            each.append(gains(said, known[ask], asked.label[ask]))
-        found.append(np.concatenate(each).astype(np.float32))
+            proba = linear_probabilities(learnt, label, unseen, classes, taken[-1])
+            by_round.append(gains(proba, known[ask], asked.label[ask]))
+        by_question.append(np.concatenate(by_round).astype(np.float32))
         penalties = [sorted(taken)[len(taken) // 2]]
-    return found
+    return by_question
 
 
 def _part(
     matrix: sparse.csr_array, rows: RowNumbers, beside: sparse.csr_array | None
 ) -> sparse.csr_array:
-    """Some rows alone, so that never more than these are copied."""
+    """Some rows as floats, beside further columns: copied by part to bound the memory."""
     part = matrix[rows].astype(np.float64)
     return part if beside is None else sparse.hstack([part, beside[rows]], format="csr")

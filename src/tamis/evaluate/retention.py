@@ -1,4 +1,4 @@
-"""Are the rules of the original still in the release? In figures, and in a picture."""
+"""How much of the original's rules a release retains, in figures and in a picture."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from tamis.rules.count import MEMORY, ValueLabels
 from tamis.rules.ruleset import RuleSet
 
 OwnMeasures = Iterable[RuleMeasure] | Mapping[str, Callable[[NDArray[Any], NDArray[Any]], float]]
-"""Measures of your own; by name, functions of the two matrices of counts, rules x labels."""
+"""Your own measures; as a mapping, functions of the two matrices of counts, rules x labels."""
 
 
 @dataclass(frozen=True)
@@ -48,21 +48,21 @@ class Retention:
     rules : tuple of RuleChange
         What happened to each rule, the worst first.
     rule_accuracy : float
-        The difference in how often the rules are right in the two tables, `right_original` and
-        `right_released`; `wrong_released` is one minus the latter.
+        The absolute difference between `right_original` and `right_released`, the shares of correct
+        predictions in the two tables; `wrong_released` is one minus the latter.
     rsd, total_variation : float
-        The mean change of the support of a rule, and half the sum of the changes.
+        The mean change in a rule's support, and half the sum of the changes.
     rld, rld_floor : float or None
-        The mean distance of the labels of a rule, and what chance alone would give.
+        The mean distance of a rule's label shares, and what chance alone would give.
     re : float or None
         The mean relative change of support.
     coverage_original, coverage : float
         The share of rows that match some rule, in the original and in the release.
     lost, emptied, flipped : int
-        Rules that name a column the release does not have, that no row matches any more, and
-        whose most common label has changed.
+        Numbers of rules that name a column the release does not have, that no row matches any
+        more, and whose most common label has changed.
     own : dict of name to float
-        Further measures, in total; each rule has its own value of them in `rules`.
+        Totals of further measures; `rules` has the values of each rule.
     """
 
     target: str
@@ -92,7 +92,7 @@ class Retention:
         )
 
     def plot(self, most: int = 40) -> Picture:
-        """What happened to each rule, the worst first: support before and after, shift of labels.
+        """Draw each rule's support before and after and its shift of labels, the worst first.
 
         Parameters
         ----------
@@ -123,13 +123,13 @@ class Retention:
 
     @property
     def lost_columns(self) -> tuple[str, ...]:
-        """The columns that rules name and the release does not have."""
+        """Columns that rules name but the release lacks."""
         return tuple(dict.fromkeys(c for change in self.rules for c in change.missing_columns))
 
     def headline(self) -> str:
         """What happened to the rules, in one sentence.
 
-        Lost and emptied rules are named besides those that changed, since they predict nothing.
+        Lost and emptied rules are counted apart from those that changed: they predict nothing.
         """
         fates = [
             (self.flipped, "changed prediction"),
@@ -233,7 +233,7 @@ def measured(
     measures: OwnMeasures = (),
     coarser: Mapping[str, ValueLabels] | None = None,
 ) -> Retention:
-    """The retention of one release, when the original has already been counted."""
+    """Retention of one release, given the counts of the original."""
     comparison = base.compare(released, coarser)
     fallback = _position(comparison, default)
     before, after = comparison.right_shares(reading, fallback)
@@ -259,7 +259,7 @@ def measured(
 
 
 def check_reading(reading: str, least_support: int) -> None:
-    """Refuse an unknown reading and a support below 0."""
+    """Raise for an unknown reading or a negative support."""
     if reading not in ("pairs", "first", "default"):
         raise InputError(f"reading must be 'pairs', 'first' or 'default', got {reading!r}")
     if least_support < 0:
@@ -275,26 +275,26 @@ def _position(comparison: Comparison, label: str | None) -> int | None:
 
 
 def own_measures(measures: OwnMeasures) -> tuple[RuleMeasure, ...]:
-    """Further measures as records, each with a name of its own."""
+    """Further measures as records; raise if names repeat or are taken."""
     if isinstance(measures, Mapping):
-        found = [
+        records = [
             RuleMeasure(n, "min", lambda _: None, _of_matrices(f)) for n, f in measures.items()
         ]
     else:
-        found = list(measures)
-    names = [measure.name for measure in found]
+        records = list(measures)
+    names = [measure.name for measure in records]
     if len(set(names)) < len(names) or set(names) & set(RULE_MEASURES):
         raise InputError(
             "measures of rules need names of their own, different from "
             f"{listed(RULE_MEASURES)}, got {listed(names)}"
         )
-    return tuple(found)
+    return tuple(records)
 
 
 def limited_measures(
     limits: Mapping[str, float], further: Iterable[RuleMeasure]
 ) -> dict[RuleMeasure, float]:
-    """The measures that limits by name are on, of those always taken and further ones."""
+    """Limits by measure instead of by name, among the built-in and further measures."""
     known = {**RULE_MEASURES, **{measure.name: measure for measure in own_measures(further)}}
     if unknown := [name for name in limits if name not in known]:
         raise InputError(
@@ -318,7 +318,7 @@ def _of_matrices(
 
 
 RULE_MEASURES = {m.name: m for m in (rule_accuracy(), RSD, TOTAL_VARIATION, rld(), RE)}
-"""What is always measured, by name."""
+"""The built-in measures by name, which are always taken."""
 
 
 _WIDTH, _TOP, _LINE, _FOOT = 1160, 128, 38, 24
@@ -328,10 +328,10 @@ _LETTERS = 78
 
 
 def retention_picture(kept: Retention, most: int = 40) -> Picture:
-    """One line per rule, the worst first, at most `most` of them.
+    """Draw one line per rule, the worst first, at most `most` of them.
 
-    On the left, the support before (ring) and after (dot) as shares of all rows; on the right,
-    the distance of the labels as a bar with a tick where chance alone would put it.
+    On the left, the support before (ring) and after (dot) as shares of all rows; on the right, the
+    distance of the label shares as a bar, with a tick at what chance alone would give.
     """
     if most < 1:
         raise InputError(f"a picture must show at least one rule, got {most}")

@@ -1,4 +1,4 @@
-"""The same rules counted in the original and in a release, and what happened to each.
+"""Rules counted in the original and in a release, and what happened to each.
 
 The original is counted once, as a `Baseline`; every release is then compared with it.
 """
@@ -40,12 +40,12 @@ from tamis.table import Table, only
 
 Weights = Literal["equal", "support"] | Sequence[float]
 Reading = Literal["pairs", "first", "default"]
-"""How rules that overlap or miss rows are read for the share of correct predictions.
+"""How overlapping and incomplete rules are read for the share of correct predictions.
 
 `"pairs"`: over all pairs of a row and a rule that it matches, which does not depend on the order of
-the rules. `"first"`: each row by its first rule; a row that matches none is wrong. `"default"`: the
-same, but such a row is predicted to have a default label. On the leaves of a tree all readings are
-the same: the alpha of the paper.
+the rules. `"first"`: each row by its first rule; a row that matches none counts as wrong.
+`"default"`: like `"first"`, but such a row is predicted to have a default label. On the leaves of a
+tree all readings agree: they are the alpha of the paper.
 """
 Fate = Literal["kept", "emptied", "lost"]
 Shares = NDArray[np.float64]
@@ -53,7 +53,7 @@ Shares = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class RuleChange:
-    """One rule before and after.
+    """One rule in the original and in the release.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class RuleChange:
     support_before, support_after : int
         Rows that match it.
     share_before, share_after : float
-        The same as shares of all rows.
+        The support as a share of all rows.
     labels_before, labels_after : dict of label to share
         Empty if no row matches it.
     distance, floor : float or None
@@ -106,7 +106,7 @@ class RuleChange:
 
     @property
     def damage(self) -> tuple[float, ...]:
-        """Sorts rules by damage: lost, emptied, flipped, then by labels and support."""
+        """Sort key: lost, emptied, flipped, then the distance of labels and of support."""
         moved = abs(self.share_before - self.share_after)
         fates = (self.fate == "lost", self.fate == "emptied", self.flipped)
         return (*fates, self.distance or 0.0, moved)
@@ -114,15 +114,15 @@ class RuleChange:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Rules x labels before and after, for measures of how far they are apart.
+    """Counts of rules by labels, before and after, from which measures are taken.
 
     Attributes
     ----------
     rules : RuleSet
     before, after : Counts
-        Of the original and of the release, over the same labels.
+        Counts in the original and in the release, over the same labels.
     columns : tuple of str
-        Those of the release: rules that name others are lost.
+        The release's columns: rules that name others are lost.
     predicted : array of int
         The position of the label that each rule predicts.
     weights : array of float
@@ -143,7 +143,7 @@ class Comparison:
     __repr__ = by_fields
 
     def right_shares(self, reading: Reading, default: int | None) -> tuple[float, float]:
-        """How often the rules are right in the original and in the release; 0 without matches.
+        """Share of correct predictions in the original and in the release; 0 without matches.
 
         `default` is the position of the label for rows without a rule; `None`: the most common
         label of the original. These are the two alphas of equation 1, whose absolute difference is
@@ -190,7 +190,7 @@ class Comparison:
         )
 
     def total(self, measure: RuleMeasure) -> float | None:
-        """One number for all rules."""
+        """The total of a measure over all rules."""
         return measure.total(measure.of_each(self.counted), self)
 
     def changes(self, measures: Sequence[RuleMeasure] = ()) -> tuple[RuleChange, ...]:
@@ -198,24 +198,24 @@ class Comparison:
         known = set(self.columns)
         own = {measure.name: measure.of_each(self.counted) for measure in measures}
         changes = []
-        for i, each in enumerate(self.counted):
-            majorities = _majorities(each)
-            emptied = each.support_before and not each.support_after
+        for i, rule in enumerate(self.counted):
+            majorities = _majorities(rule)
+            emptied = rule.support_before and not rule.support_after
             changes.append(
                 RuleChange(
-                    id=each.id,
-                    text=rule_text(replace(each.rule, id=None), self.rules.target),
-                    predicts=each.rule.label,
-                    fate="lost" if each.lost else "emptied" if emptied else "kept",
-                    missing_columns=tuple(c for c in each.rule.columns if c not in known),
-                    support_before=each.support_before,
-                    support_after=each.support_after,
-                    share_before=each.share_before,
-                    share_after=each.share_after,
-                    labels_before=dict(zip(each.labels, each.labels_before)),
-                    labels_after=dict(zip(each.labels, each.labels_after)),
-                    distance=label_distance(each),
-                    floor=noise_floor(each),
+                    id=rule.id,
+                    text=rule_text(replace(rule.rule, id=None), self.rules.target),
+                    predicts=rule.rule.label,
+                    fate="lost" if rule.lost else "emptied" if emptied else "kept",
+                    missing_columns=tuple(c for c in rule.rule.columns if c not in known),
+                    support_before=rule.support_before,
+                    support_after=rule.support_after,
+                    share_before=rule.share_before,
+                    share_after=rule.share_after,
+                    labels_before=dict(zip(rule.labels, rule.labels_before)),
+                    labels_after=dict(zip(rule.labels, rule.labels_after)),
+                    distance=label_distance(rule),
+                    floor=noise_floor(rule),
                     majority_before=majorities[0],
                     majority_after=majorities[1],
                     flipped=None not in majorities and majorities[0] != majorities[1],
@@ -251,7 +251,7 @@ class Baseline:
     def compare(
         self, released: Any, coarser: Mapping[str, ValueLabels] | None = None
     ) -> Comparison:
-        """Count the rules in a release too, whose columns may be in a coarser form."""
+        """Count the rules in a release, whose columns may be generalised."""
         frame, coarser = polars_frame_of(released), coarser or {}
         refuse_without_target("release", frame, self.target)
         same = [column for column in self.rules.columns if column not in coarser]
@@ -306,19 +306,19 @@ def baseline(
 
 
 def target_of(rules: RuleSet | None, original: Any, target: str | None) -> str:
-    """The target as given, else of the table, else of the rules; they must not conflict."""
+    """The target: the one given, else the table's, else the rules'; raise on a conflict."""
     of_table = original.roles.target if isinstance(original, Table) else None
     of_rules = None if rules is None else rules.target
-    found = target or of_table or of_rules
-    if found is None:
+    name = target or of_table or of_rules
+    if name is None:
         raise InputError("name the target column with target=... or --target COL")
-    if of_rules not in (None, found):
-        raise InputError(f"the rules predict column {of_rules!r}, but the target is {found!r}")
-    return found
+    if of_rules not in (None, name):
+        raise InputError(f"the rules predict column {of_rules!r}, but the target is {name!r}")
+    return name
 
 
 def refuse_without_target(name: str, frame: pl.DataFrame, target: str) -> None:
-    """An error where a table, such as the release, lacks the target."""
+    """Raise if a table, such as the release, lacks the target."""
     if target not in frame.columns:
         raise InputError(
             f"the {name} has no column {target!r}, the target; its columns are "
@@ -371,15 +371,15 @@ def _weights(weights: Weights, support: Matrix) -> NDArray[np.float64]:
 
 
 def _widened(counts: Counts, labels: Sequence[str]) -> Counts:
-    """The same counts with zeros for labels that only a release has."""
+    """Counts padded with zeros for labels that only a release has."""
     if not labels:
         return counts
-    more = len(labels)
+    width = len(labels)
     return replace(
         counts,
         labels=(*counts.labels, *labels),
-        by_label=np.pad(counts.by_label, ((0, 0), (0, more))),
-        first=None if counts.first is None else np.pad(counts.first, ((0, 0), (0, more))),
-        totals=np.pad(counts.totals, (0, more)),
-        covered=np.pad(counts.covered, (0, more)),
+        by_label=np.pad(counts.by_label, ((0, 0), (0, width))),
+        first=None if counts.first is None else np.pad(counts.first, ((0, 0), (0, width))),
+        totals=np.pad(counts.totals, (0, width)),
+        covered=np.pad(counts.covered, (0, width)),
     )

@@ -1,7 +1,7 @@
-"""What is measured of rules before and after: a record with a name, a direction and two functions.
+"""Measures of rules: a record with a name, a direction, a value for each rule and a total.
 
-The measures of the paper are such records, and so is one of your own. A measure sees one rule at a
-time with its counts in both tables, and gives it a value; the values come together in one total.
+The paper's measures are such records, and so are your own. A measure gets one rule at a time, with
+its counts in both tables, and gives it a value; the total combines the values.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ if TYPE_CHECKING:
     from tamis.evaluate.rule_changes import Comparison, Reading
 
 LEAST_SUPPORT = 5
-"""The fewest rows of the original for which the label shares of a rule mean anything."""
+"""Fewest rows of the original from which a rule's label shares mean anything."""
 
 
 @dataclass(frozen=True)
 class CountedRule:
-    """A rule with its rows in the original and in the release.
+    """A rule with its counts in the original and in the release.
 
     Attributes
     ----------
     id : str
     rule : Rule
     labels : tuple of str
-        Of both tables.
+        The labels of both tables.
     predicted : int
         The position of the label that the rule predicts.
     before, after : tuple of int
-        Rows that match it, by label; in the release none where it names a column not released.
+        Rows that match it, by label; all 0 in the release if it names a column not released.
     rows_original, rows_released : int
         Rows of the tables.
     weight : float
-        Of the rule in a mean; all weights add up to 1.
+        Weight of the rule in a mean; all weights add up to 1.
     lost : bool
         Whether it names a column that was not released.
     """
@@ -69,22 +69,22 @@ class CountedRule:
 
     @property
     def share_before(self) -> float:
-        """Of all rows of the original, those that match it."""
+        """Share of the original's rows that match it."""
         return self.support_before / max(self.rows_original, 1)
 
     @property
     def share_after(self) -> float:
-        """Of all rows of the release, those that match it."""
+        """Share of the release's rows that match it."""
         return self.support_after / max(self.rows_released, 1)
 
     @property
     def labels_before(self) -> tuple[float, ...]:
-        """The shares of the labels among its rows in the original; none without rows."""
+        """Label shares among its rows in the original; empty without rows."""
         return _shares(self.before, self.support_before)
 
     @property
     def labels_after(self) -> tuple[float, ...]:
-        """The shares of the labels among its rows in the release; none without rows."""
+        """Label shares among its rows in the release; empty without rows."""
         return _shares(self.after, self.support_after)
 
 
@@ -97,7 +97,7 @@ Values = list[float | None]
 
 
 def weighted_mean(values: Values, comparison: Comparison) -> float | None:
-    """The mean of the rules that have a value, by their weights; `None` where none has weight."""
+    """Weighted mean over the rules that have a value; `None` if these have no weight."""
     known = [i for i, value in enumerate(values) if value is not None]
     weights = comparison.weights[known]
     total = float(weights @ np.array([values[i] for i in known], dtype=float)) if known else 0.0
@@ -108,22 +108,22 @@ def weighted_mean(values: Values, comparison: Comparison) -> float | None:
 
 @dataclass(frozen=True)
 class RuleMeasure:
-    """How far a rule of the original still holds in a release: your own, or one of the paper's.
+    """A measure of how far a rule of the original still holds in a release.
 
     Attributes
     ----------
     name : str
     better : {"min", "max"}
-        Whether less or more is better.
+        The better direction.
     value : function of a CountedRule
         A number; `None` leaves the rule out of the total.
     total : function (values, comparison)
-        One number of the values of all rules; by default their weighted mean.
+        Combines the values of all rules; by default their weighted mean.
 
     Notes
     -----
-    Fletcher and Islam (2017) call this designing a measure for the workload at hand: the distance
-    that counts is that between what the owner of the data reads in a rule before and after.
+    Fletcher and Islam (2017) call this designing a measure for the workload at hand: what counts is
+    the distance between what the data owner reads in a rule before and after.
 
     Examples
     --------
@@ -203,7 +203,7 @@ def label_distance(rule: CountedRule) -> float | None:
 
 
 def noise_floor(rule: CountedRule) -> float | None:
-    """The distance expected by chance for a rule with so few rows left; `None` without rows.
+    """Distance of label shares expected by chance alone; `None` if no released row matches.
 
     (labels - 1) / (4 rows of the release that match the rule), at most 1.
     """
@@ -235,7 +235,7 @@ RE = RuleMeasure("re", "min", relative_change)
 
 
 def supported(name: str, value: Callable[[CountedRule], float | None], least: int) -> RuleMeasure:
-    """A mean over the rules with enough rows in the original."""
+    """A measure averaged over the rules with enough rows in the original."""
     return RuleMeasure(name, "min", lambda r: value(r) if r.support_before >= least else None)
 
 
@@ -245,7 +245,7 @@ def rld(least_support: int = LEAST_SUPPORT) -> RuleMeasure:
 
 
 def rule_accuracy(reading: Reading = "pairs", default: int | None = None) -> RuleMeasure:
-    """Rule Accuracy, equation 1: how far the share of right predictions moves.
+    """Rule Accuracy, equation 1: the change in the share of correct predictions.
 
     A rule's own value is the change of its confidence; the total follows the reading, see
     `tamis.evaluate.rule_changes.Comparison.right_shares`.

@@ -1,7 +1,7 @@
-"""The forms that each column may be released in, as pseudo-columns that are scored like any others.
+"""Rungs: the forms that a column may be released in, scored like columns of their own.
 
-A column's rungs are the column as it is, of numbers also with fewer digits, levels that somebody
-wrote, groups that were learnt, and being absent. A set of rungs has at most one of each column.
+A column's rungs are the column as it is, numbers with fewer digits, levels from a ladder, learnt
+groups, and being absent. A set of rungs has at most one of each column.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ class Rung:
     column: int
     """The number of the column."""
     groups: int
-    """How many values it has in this form, missing ones not counted."""
+    """Distinct values in this form, without the missing one."""
     chain: int = 0
-    """Of two rungs of a column in one chain the one of more groups tells all that the other does.
+    """Rungs of one column and chain are nested: the one of more groups determines the others.
 
-    Chain 0 is the column as it is, which tells all; later chains have larger numbers.
+    Chain 0 is the column as it is, which determines all; every other chain has its own number.
     """
     form: CoarserForm | None = None
-    """How the column is coarsened; `None`: it is as it is, or a written level."""
+    """A learnt form; `None` for the column as it is and for levels of a ladder."""
     level: pl.Series | None = None
-    """A written level: what every row has on it."""
+    """The value of every row on a level of a ladder."""
     trials: tuple[CoarserForm, ...] = ()
-    """The form as it was learnt for each round of choosing, without the rows asked about."""
+    """The form as learnt in each round of choosing, without that round's test rows."""
     dropped: int = 0
-    """Of numbers with fewer digits, how many are gone."""
+    """Digits cut off, for numbers with fewer digits."""
     cures: bool = False
-    """Whether something that tells in the digits of the column is gone with them."""
+    """Whether cutting digits removes a view of them that tells a secret."""
 
     def applied(self, column: pl.Series) -> pl.Series:
         """The column as this rung releases it."""
@@ -51,7 +51,7 @@ class Rung:
         return column if self.level is None else self.level
 
     def implies(self, other: Rung) -> bool:
-        """Whether who has this rung can work out the other."""
+        """Whether this rung determines the other."""
         if self.column != other.column:
             return False
         if self.chain == 0:
@@ -61,18 +61,18 @@ class Rung:
 
 @dataclass(eq=False)
 class RungBits(SubsetBits):
-    """Kept and told of sets of rungs; the first rungs are the columns as they are.
+    """Scorer of sets of rungs; the first rungs are the columns as they are.
 
     Build it with `of_columns`, then `with_rungs`.
     """
 
     rungs: tuple[Rung, ...] = ()
     made: NDArray[np.bool_] = field(default_factory=lambda: np.zeros((0, 0), dtype=np.bool_))
-    """`[i, j]`: who has rung i can work out rung j."""
+    """`[i, j]`: rung i determines rung j."""
 
     @classmethod
     def of_columns(cls, bits: SubsetBits, frame: pl.DataFrame) -> RungBits:
-        """The rungs of a table whose columns are as they are; what was fitted is kept."""
+        """A scorer whose only rungs are the columns as they are; fits of `bits` are kept."""
         rungs = tuple(
             Rung(number, column.n_unique() - column.has_nulls())
             for number, column in enumerate(frame)
@@ -93,7 +93,7 @@ class RungBits(SubsetBits):
         )
 
     def with_rungs(self, frame: pl.DataFrame, more: Sequence[Rung]) -> RungBits:
-        """The same with more rungs behind; sets of the rungs before keep their numbers and fits."""
+        """A copy with further rungs appended; earlier rungs keep their numbers and fits."""
         rows, search = self.table.coded_rows, self.table.places(self.parts.search)
         more = [replace(rung, cures=self._cures(rung, rows)) for rung in more]
         rungs = (*self.rungs, *more)
@@ -118,7 +118,7 @@ class RungBits(SubsetBits):
         )
 
     def _asked(self, guess: Question, rungs: Sequence[Rung], rows: NDArray[np.intp]) -> Question:
-        """A question where there are more rungs: numbers of fewer digits show some views, too."""
+        """A question over more rungs, with the views that numbers of fewer digits still show."""
         left = [
             replace(view, columns=(number,))
             for number, rung in enumerate(rungs)
@@ -130,14 +130,14 @@ class RungBits(SubsetBits):
         return replace(guess, beside=(len(rungs),), views=views)
 
     def _cures(self, rung: Rung, rows: NDArray[np.intp]) -> bool:
-        """Whether a rung of fewer digits does not show a view that tells, as its column does."""
+        """Whether a rung of fewer digits hides some telling view that its column shows."""
         asked = [] if self.secret is None else [self.secret, *(each.asked for each in self.others)]
         views = [view for guess in asked for view in _of_column(guess.views, rung.column)]
         return rung.dropped > 0 and not all(_shows(rung, view, rows) for view in views)
 
     @property
     def columns(self) -> int:
-        """How many columns there are, whatever their rungs."""
+        """Number of columns, not counting rungs."""
         return 1 + max(rung.column for rung in self.rungs)
 
     @property
@@ -146,7 +146,7 @@ class RungBits(SubsetBits):
         return tuple(range(self.columns))
 
     def implies(self, columns: Columns) -> NDArray[np.bool_]:
-        """Which rungs can be worked out from a set: also all coarser ones."""
+        """Mask of the rungs that a set determines: its own and all coarser ones."""
         return np.asarray(self.made[list(columns)].any(axis=0))
 
     def sources(self, columns: Sequence[int]) -> Sequence[int]:
@@ -154,15 +154,15 @@ class RungBits(SubsetBits):
 
 
 def of_columns(rungs: Sequence[Rung]) -> dict[int, list[int]]:
-    """The numbers of the rungs of each column: only these say anything of each other."""
-    found: dict[int, list[int]] = {}
+    """Rung numbers by column; rungs of different columns never determine each other."""
+    by_column: dict[int, list[int]] = {}
     for number, rung in enumerate(rungs):
-        found.setdefault(rung.column, []).append(number)
-    return found
+        by_column.setdefault(rung.column, []).append(number)
+    return by_column
 
 
 def _implied(rungs: Sequence[Rung]) -> NDArray[np.bool_]:
-    """`[i, j]`: who has rung i can work out rung j."""
+    """`[i, j]`: rung i determines rung j."""
     made = np.zeros((len(rungs), len(rungs)), dtype=np.bool_)
     for numbers in of_columns(rungs).values():
         for one in numbers:
@@ -178,7 +178,7 @@ def _coded(
     number: int | None,
     search: NDArray[np.intp],
 ) -> CodedTable:
-    """One rung of some rows as a coded column, in one round or (`None`) as it would be released."""
+    """One rung of some rows as a coded column: as in one round, or (`None`) as released."""
     if rung.form is None:
         cells = frame[:, rung.column] if rung.level is None else rung.level[rows]
         return CodedTable.of(cells.to_frame(), search)
@@ -186,28 +186,30 @@ def _coded(
 
 
 def in_form(finest: FinestCodes, column: int, form: CoarserForm) -> CodedTable:
-    """A column in groups that were learnt, of the rows of `finest`."""
+    """A column in a learnt form, coded for the rows of `finest`."""
     codes = finest.of(column, form)[None, :]
+    # One code more than groups, for missing cells.
     return CodedTable(codes, np.array([form.groups + 1]), np.array([form.finest.ordered]))
 
 
 def _of_column(views: Views, column: int) -> list[View]:
-    """The views of one column as it is, of its own values."""
+    """The views of a single column's own values."""
     return [view for view in views.kept if view.columns == (column,) and not view.lacking]
 
 
 def _shows(rung: Rung, view: View, rows: NDArray[np.intp]) -> bool:
-    """Whether rows that are alike on a rung of fewer digits are alike in a view."""
+    """Whether a rung of fewer digits determines a view."""
     if rung.level is None:
         return False
     cells = dense(coded(rung.level[rows]))
+    # The last row of each cell sets its view; the rung determines the view if all rows agree.
     view_of = np.zeros(cells.radix, dtype=view.codes.dtype)
     view_of[cells.codes] = view.codes
     return bool((view_of[cells.codes] == view.codes).all())
 
 
 def _before_last(table: CodedTable, more: Sequence[CodedTable]) -> CodedTable:
-    """The table with more columns before its last one, which is the target."""
+    """The table with further columns inserted before its last one, the target."""
     front, last = (
         CodedTable(table.codes[part], table.widths[part], table.ordered[part], table.at)
         for part in (slice(-1), slice(-1, None))

@@ -1,7 +1,7 @@
 """The scorecard: releases x measures, on rows that no search has seen.
 
-Every measure is taken twice: on the rows that the choice is based on, and on those that figures
-are reported from, which no choice is based on.
+Every measure is taken twice: on the choosing rows, and on the reporting rows, which no choice is
+based on.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 Take = Callable[[Findings], Figure | None]
-"""Takes a measure of a release on one part of the rows; `None` where it does not apply."""
+"""A measure of a release on one part of the rows; gives `None` where it does not apply."""
 
 
 def _performance(findings: Findings) -> Figure:
@@ -39,19 +39,19 @@ def _performance(findings: Findings) -> Figure:
 
 
 def _pbi(findings: Findings) -> Figure | None:
-    """The change of the secret of which the strongest attacker gains most."""
-    found = [_pbi_of(findings, secret) for secret in findings.assessment.evaluator.every_secret]
-    return max((each for each in found if each is not None), key=lambda f: f.value, default=None)
+    """Breach increase (PBI): the strongest attacker's change in accuracy, for the worst secret."""
+    changes = [_pbi_of(findings, secret) for secret in findings.assessment.evaluator.every_secret]
+    return max((each for each in changes if each is not None), key=lambda f: f.value, default=None)
 
 
 def _pbi_of(findings: Findings, secret: str) -> Figure | None:
     evaluator, assessment = findings.assessment.evaluator, findings.assessment
     now = findings.attacked_for(secret)[assessment.strongest_of(secret)]
     before = findings.everything_for(secret)[evaluator.strongest_of(secret)]
-    found = accuracy_change(now.right, before.right, findings.people)
-    if found is not None and assessment.shows_everything:
+    change = accuracy_change(now.right, before.right, findings.people)
+    if change is not None and assessment.shows_everything:
         return Figure(0.0)  # the baseline against itself is certain
-    return found
+    return change
 
 
 def _retained(name: str) -> Take:
@@ -70,7 +70,7 @@ def _people(count: int | None) -> Figure | None:
 
 
 def _epsilon(findings: Findings) -> Figure | None:
-    """The privacy budget spent on synthetic rows; real rows have no such bound."""
+    """Privacy budget of synthetic rows; `None` for real rows, which have no such bound."""
     budget = findings.assessment.release.recipe.public.get("budget")
     return None if budget is None else Figure(float(budget["epsilon"]))
 
@@ -89,20 +89,20 @@ TAKEN: dict[str, Take] = {
     "rld": _retained("rld"),
     "lost_rules": _retained("lost_share"),
 }
-"""How measures are taken.
+"""How each measure is taken.
 
-Of those of the catalogue without an entry, `Compared` has the figures; others are of the rules.
+Measures of the catalogue without an entry come from `Compared`; all others are measures of rules.
 """
 
 
 COSTLY = ("performance", "auc", "f_measure", "pbi", "rule_accuracy", "rsd", "rld", "lost_rules")
-"""Measures for which models are trained or rules counted: a fifth of a second a release."""
+"""Measures that train models or count rules, about a fifth of a second a release."""
 
 
 class Figures(Mapping[str, Figure | None]):
-    """The figures of one release on one part of the rows, each taken when it is first asked for.
+    """Figures of one release on one part of the rows, each computed on first access.
 
-    A choice by kept and told, a report and a manifest ask for all figures of few releases alone.
+    A choice by kept and told, a report and a manifest need every figure of a few releases only.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class Figures(Mapping[str, Figure | None]):
         self._names, self._findings, self._found = names, findings, dict(bits)
 
     def renewed(self, bits: Mapping[str, Figure | None]) -> Figures:
-        """The same with other bits; what was taken stays."""
+        """A copy with new figures in bits; figures already computed are kept."""
         return Figures(self._names, self._findings, {**self._found, **bits})
 
     def __getitem__(self, name: str) -> Figure | None:
@@ -130,15 +130,15 @@ class Figures(Mapping[str, Figure | None]):
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """One release and its figures by the name of the measure.
+    """One release and its figures by measure.
 
     Attributes
     ----------
     assessment : Assessment
     figures : mapping of measure to Figure
-        On the reporting rows: what is printed and published.
+        Figures on the reporting rows, which are printed and published.
     for_choice : mapping of measure to Figure
-        On the choosing rows: used for limits, ranks and the choice, and nothing else.
+        Figures on the choosing rows, used for limits, ranks and the choice alone.
     """
 
     assessment: Assessment
@@ -156,17 +156,17 @@ class Row:
         return in_short(self, quoted(self.release.name, 70), size, *figures)
 
     def value(self, measure: str) -> float | None:
-        """The number that is reported."""
+        """The reported value of a measure."""
         figure = self.figures[measure]
         return None if figure is None else figure.value
 
     def value_for_choice(self, measure: str) -> float | None:
-        """The number that the choice is based on."""
+        """The value of a measure that the choice is based on."""
         figure = self.for_choice[measure]
         return None if figure is None else figure.value
 
     def to_dict(self, without: Collection[str] = ()) -> dict[str, Any]:
-        """All figures as plain values; those of some measures may be left out, as `None`."""
+        """All figures as plain values; measures in `without` are `None` and not computed."""
         return {
             "name": self.release.name,
             "features": list(self.release.features),
@@ -187,14 +187,14 @@ class Scorecard:
     Attributes
     ----------
     baseline : Row
-        Releases everything.
+        The release of everything.
     floor : Row
-        Releases nothing: the majority guess.
+        The release of nothing: the majority guess.
     candidates : tuple of Row
-        What was proposed.
+        The proposed releases.
     measures : tuple of MeasureRecord
     compared : Compared
-        What each keeps and tells: the baseline, the floor, then what was proposed.
+        Kept and told of each release, in the order of `every`.
     """
 
     baseline: Row
@@ -230,28 +230,30 @@ class Scorecard:
         columns = [names, pl.Series("columns", sets, pl.List(pl.String))]
         ends = {"value": "", "low": "_low", "high": "_high"} if intervals else {"value": ""}
         for measure in (m.name for m in self.measures):
-            found = [(r.figures if rows == "report" else r.for_choice)[measure] for r in self.every]
+            figures = [
+                (r.figures if rows == "report" else r.for_choice)[measure] for r in self.every
+            ]
             for end, ending in ends.items():
-                numbers = [None if f is None else getattr(f, end) for f in found]
+                numbers = [None if f is None else getattr(f, end) for f in figures]
                 columns.append(pl.Series(measure + ending, numbers, pl.Float64))
         return pl.DataFrame(columns)
 
     def plot(self) -> Picture:
-        """Every release by what it keeps of the target and tells of the sensitive column."""
+        """Draw every release by what it keeps of the target and tells of the sensitive column."""
         return kept_told_picture(self)
 
     @property
     def rows(self) -> tuple[Row, ...]:
-        """The baseline, then what was proposed; the floor is not a release."""
+        """The baseline, then the candidates, without the floor."""
         return (self.baseline, *self.candidates)
 
     @property
     def every(self) -> tuple[Row, ...]:
-        """All rows as `compared` numbers them: everything, nothing, then what was proposed."""
+        """All rows as `compared` numbers them: baseline, floor, then the candidates."""
         return (self.baseline, self.floor, *self.candidates)
 
     def with_readings(self, readings: Mapping[int, Gains]) -> Scorecard:
-        """The same where others have read releases, by their numbers, on the rows to report."""
+        """A copy with further readings of some releases, by number, on the reporting rows."""
         if not readings:
             return self
         reporting = self.compared.reporting.with_readings(readings)
@@ -269,12 +271,12 @@ class Scorecard:
         )
 
     def with_guesses(self, rows: Iterable[Row]) -> Scorecard:
-        """The same where the attackers were tried on some releases: told is what they read, too."""
-        found = {self.number(row): _guessed(row) for row in rows}
-        return self.with_readings({n: read for n, read in found.items() if read is not None})
+        """A copy in which told of some releases also counts what the attackers guess."""
+        by_number = {self.number(row): _guessed(row) for row in rows}
+        return self.with_readings({n: read for n, read in by_number.items() if read is not None})
 
     def number(self, row: Row) -> int:
-        """The place of a release in `compared`."""
+        """The number of a row in `compared`."""
         return self.every.index(row)
 
     def to_dict(
@@ -285,11 +287,11 @@ class Scorecard:
         Parameters
         ----------
         shown : collection of Row, optional
-            Releases to take every figure of, besides everything and nothing. Of the others those
-            that take long (`COSTLY`, and further ones of rules) are `None`. Without it all are
-            taken.
+            Rows to compute every figure of, besides baseline and floor. For other rows, costly
+            figures (`COSTLY` and the holder's own measures of rules) are `None`. By default every
+            figure of every row is computed.
         asked : collection of str
-            Measures to take of every release all the same.
+            Costly measures to compute for every row all the same.
         """
         costly = [*COSTLY, *(m.name for m in self.measures if m.name not in MEASURES)]
         skipped = [name for name in costly if name not in asked]
@@ -305,11 +307,11 @@ class Scorecard:
 
 
 HEADS = ("release", "keeps", "tells", "accuracy", "breach increase", "columns")
-"""The heads of `line_of`."""
+"""The column heads for `line_of`."""
 
 
 def line_of(row: Row) -> list[object]:
-    """A release and its main figures, for a page."""
+    """A release and its main figures, as one line of a table."""
     measures = ("kept", "told", "performance", "pbi")
     return [row.release.name, *(share_words(row.value(m)) for m in measures), row.release.size]
 
@@ -323,9 +325,9 @@ def scorecard(
     measures: tuple[MeasureRecord, ...] = tuple(MEASURES.values()),
     progress: Progress | None = None,
 ) -> Scorecard:
-    """Measure everything, nothing and some releases on rows that no search has seen.
+    """Measure the baseline, the floor and some releases on rows that no search has seen.
 
-    What is kept and told is measured now, all else when it is asked for.
+    Kept and told are measured now, all other figures on first access.
     """
     every = [baseline, floor, *releases]
     if progress is not None:
@@ -352,9 +354,9 @@ def _renewed(
 
 
 def _guessed(row: Row) -> Gains | None:
-    """What is read from the guesses of the attackers, who are tried on a release for it.
+    """Gains on the reporting rows from the guesses of the attackers, trained on the release.
 
-    As far as they were right on the rows to choose by, on the rows to report.
+    How much a guess is worth is looked up on the choosing rows: how often it was right there.
     """
     assessment, evaluator = row.assessment, row.assessment.evaluator
     bits, split = evaluator.yardstick.reporting, evaluator.split
@@ -366,11 +368,11 @@ def _guessed(row: Row) -> Gains | None:
     beside, people = target.label[split.held], bits.people[ask]
     told = []
     for name, (secret, worth) in zip(evaluator.every_secret, bits.secrets):
-        found = [np.zeros(len(ask))]
+        readings = [np.zeros(len(ask))]
         for predictions in assessment.guesses_of(name).values():
-            for said in guess_groups(predictions, learnt):
-                groups = said * target.classes + beside
-                found.append(
+            for guess in guess_groups(predictions, learnt):
+                groups = guess * target.classes + beside
+                readings.append(
                     looked_up(
                         groups[learnt],
                         secret.label[split.choosing],
@@ -379,5 +381,5 @@ def _guessed(row: Row) -> Gains | None:
                         secret.label[ask],
                     )
                 )
-        told.append(worth * most_telling(found[0], found[1:], people))
+        told.append(worth * most_telling(readings[0], readings[1:], people))
     return told_most(told)

@@ -1,6 +1,6 @@
 """How well a set of 0/1 features separates two classes: HamDist, DistCnt and CM.
 
-Pairs of rows of opposite classes are counted in 64 bits, exact for classes of a million rows.
+Pairs of rows of opposite classes are counted in 64-bit integers, exact for millions of rows.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def distcnt(X: Any, y: Any, features: Sequence[int] | None = None) -> float:
 
 
 def classification_metric(X: Any, y: Any, features: Sequence[int] | None = None) -> int:
-    """The rows that lie in the minority class of their group of equal rows; smaller is better.
+    """Number of rows in the minority class of their group of equal rows; smaller is better.
 
     Parameters are those of `hamdist`.
 
@@ -82,12 +82,14 @@ def classification_metric(X: Any, y: Any, features: Sequence[int] | None = None)
 def _classes_by_group(
     X: Any, y: Any, features: Sequence[int] | None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rows of the true and of the false class in each group of rows equal on the features."""
+    """Counts of both classes, the true one first, in each group of rows equal on the features."""
     table = sparse_columns(X)
     positive = two_classes(y, table.shape[0])
     group = np.zeros(len(positive), dtype=np.int64)
     groups = 1
     for column in range(table.shape[1]) if features is None else features:
+        # Refine the groups by one column: rows with a 1 move to numbers past all groups so far,
+        # and renumbering keeps the numbers below twice the number of rows.
         group[table.indices[table.indptr[column] : table.indptr[column + 1]]] += groups
         labels, group = np.unique(group, return_inverse=True)
         groups = len(labels)

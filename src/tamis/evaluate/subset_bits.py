@@ -1,4 +1,4 @@
-"""What any columns of one table keep and tell: each set boosted once, on rows that it never saw."""
+"""Kept and told of sets of columns of one table; each set is boosted once and cached."""
 
 from __future__ import annotations
 
@@ -29,25 +29,26 @@ if TYPE_CHECKING:
 Labels = NDArray[np.integer[Any]]
 Columns = tuple[int, ...]
 Gains = tuple[NDArray[np.float32], NDArray[np.float32] | None]
-"""The gain of each asked row about target and secret."""
+"""Gains of the test rows about target and secret."""
 
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """A label, what is known of it without a release, and the columns that are known with any."""
+    """A label to predict, its baseline probabilities, and the columns that every release has."""
 
     label: Labels
     classes: int
     known: tuple[Floats, ...]
-    """Probabilities for every row of the table, one array a round, those of `Parts.more` last."""
+    """Baseline probabilities of every row, one array a round, those of `Parts.more` last."""
     beside: Columns = ()
+    """Columns known with any release: for a secret, the target."""
     views: Views = field(default_factory=Views)
-    """What was found to be told in the form of columns, see `tamis.learn.views`."""
+    """Views of values that tell the label, see `tamis.learn.views`."""
 
     __repr__ = by_fields
 
     def surprise(self, parts: Parts) -> float:
-        """The mean bits that the label of an asked row is unexpected by without a release."""
+        """Baseline cross-entropy of the evaluation rows, in bits."""
         each = [
             surprise(known[ask], self.label[ask])
             for known, (_, ask) in zip(self.known, parts.rounds)
@@ -56,16 +57,16 @@ class Question:
 
 
 class AlsoSecret(NamedTuple):
-    """Another secret, of which no more may be told than of the first."""
+    """A further secret: told is what is told of the secret that fares worst."""
 
     asked: Question
     worth: float
-    """How many bits about the first secret one about this one counts for."""
+    """How many bits about the first secret one bit about this one counts for."""
 
 
 @dataclass(eq=False)
 class SubsetBits:
-    """The gains of sets of columns about target and secret; each set is fitted once.
+    """Gains of sets of columns about target and secret; each set is fitted once.
 
     Build it with `of`. A set is a tuple of column numbers in ascending order.
 
@@ -86,24 +87,24 @@ class SubsetBits:
     people: People
     boosting: Boosting = field(default_factory=Boosting)
     fitted: dict[Columns, Gains] = field(default_factory=dict)
-    """The gains of the rows `parts.asked` by set."""
+    """Gains of the rows `parts.asked`, by set. float32: a search keeps those of many sets."""
     tables: tuple[CodedTable, ...] = field(default=(), kw_only=True)
-    """How the columns are coded in each round where that differs: in forms that are learnt anew,
-    without the rows asked about. Empty: as in `table`."""
+    """The coded table of each round, where forms are learnt again without the test rows of the
+    round. Empty: always `table`."""
     whole: Gains | None = field(default=None, kw_only=True)
-    """Those of a larger table that this one has some columns of; they count for the scales."""
+    """Gains from all columns of a larger table of which this one has some; they set the scales."""
     means: dict[Columns, tuple[Mean, Mean]] = field(default_factory=dict, kw_only=True)
-    """U and A of sets whose gains were averaged before: a search asks again and again."""
+    """Cached U and A by set: a search needs the same ones again and again."""
 
     others: tuple[AlsoSecret, ...] = field(default=(), kw_only=True)
-    """More secrets: what a set tells is what it tells of the one of which it tells most."""
+    """Further secrets: a set tells what it tells of the secret that fares worst."""
     told: dict[Columns, tuple[NDArray[np.float32], ...]] = field(default_factory=dict, kw_only=True)
-    """Where there are more, the gains of sets about each secret, as `secret_gains` has them."""
+    """With further secrets, the gains about each by set, as in `secret_gains`."""
 
     _tasks: dict[tuple[Question, int], BoostingTask] = field(
         default_factory=dict, init=False, repr=False
     )
-    """The rows of each question and round, laid out once."""
+    """Training and test rows by question and round, laid out once for the boosting."""
 
     __repr__ = by_fields
 
@@ -119,11 +120,11 @@ class SubsetBits:
         boosting: Boosting | None = None,
         random_state: int = 0,
     ) -> SubsetBits:
-        """Code the features of a table and prepare what is known without them.
+        """Code the features of a table and compute the baselines.
 
-        Target and secret are classes from 0, a missing label being a class or its row left out
-        before; without a secret nothing is told. Without `parts`, rows are drawn with
-        `random_state`, by pairs of both labels; without `people` each row is a person.
+        Target and secret are class numbers from 0; missing labels must have a class of their own or
+        be left out before. Without a secret, told is 0. Without `parts`, they are drawn with
+        `random_state`, stratified by pairs of both labels; without `people`, each row is a person.
         """
         who = People.named(people, len(target))
         if parts is None:
@@ -144,7 +145,7 @@ class SubsetBits:
         return bits.with_views(bits.found_views(frame))
 
     def over(self, parts: Parts, boosting: Boosting) -> SubsetBits:
-        """The same columns asked about other rows, by another boosting."""
+        """The same columns tested on other rows, by another boosting."""
         target, secret = self.target.label, self.secret
 
         def asked(guess: Question) -> Question:
@@ -164,37 +165,37 @@ class SubsetBits:
     def also_asking(
         self, frame: pl.DataFrame, labels: Sequence[tuple[Labels, float]]
     ) -> SubsetBits:
-        """The same with more secrets, each with what told of it weighs against told of the first.
+        """A copy with further secrets, each with the weight of its told relative to the first's.
 
-        Told is a share of what all columns tell, so a bit about a secret counts by that share: of
-        a set, the secret counts of which the largest weighed share is told.
+        Told is a share of what all columns tell of a secret. A bit about a further secret is
+        therefore worth `weight` times the ratio of the scales; the largest weighted share counts.
         """
         if self.secret is None or not labels:
             return self
-        own, found = self.scale(self.secret), []
+        own, secrets = self.scale(self.secret), []
         for label, weight in labels:
             asked = _known_by_target(label, self.target.label, self.parts, len(self))
             asked = replace(asked, views=self.found_views(frame, guess=asked))
-            found.append(AlsoSecret(asked, weight * own / self.scale(asked)))
-        return replace(self, others=tuple(found), fitted={}, means={}, told={})
+            secrets.append(AlsoSecret(asked, weight * own / self.scale(asked)))
+        return replace(self, others=tuple(secrets), fitted={}, means={}, told={})
 
     def scale(self, guess: Question) -> float:
-        """The bits that all columns give about a secret, but no trifle."""
+        """Denominator of told: the bits from all columns, bounded below by `LEAST_SCALE`."""
         everything = float(self._gains(self.everything, guess).mean(dtype=np.float64))
         return max(LEAST_SCALE * guess.surprise(self.parts), everything)
 
     @property
     def secrets(self) -> tuple[AlsoSecret, ...]:
-        """All secrets, the first one first, each with how many bits of that one its own count."""
+        """All secrets with their worth in bits about the first, which comes first."""
         return () if self.secret is None else (AlsoSecret(self.secret, 1.0), *self.others)
 
     @cached_property
     def told_scales(self) -> tuple[float, ...]:
-        """The bits that `secret_gains` are shares of, for each secret: what all columns tell."""
+        """Denominators of `secret_gains`, one for each secret: what all columns tell."""
         return tuple(worth * self.scale(asked) for asked, worth in self.secrets)
 
     def secret_gains(self, columns: Iterable[int]) -> tuple[NDArray[np.float32], ...]:
-        """The gain of each asked row about each secret, in what a bit about the first is."""
+        """Gains of the test rows about each secret, converted to bits about the first."""
         chosen = tuple(sorted(columns))
         secret = self.gains(chosen)[1]
         if secret is None or not self.others:
@@ -204,7 +205,7 @@ class SubsetBits:
         return self.told[chosen]
 
     def searching(self, parts: Parts) -> SubsetBits:
-        """The same, asking in fewer of its first rounds: those of `parts`."""
+        """A copy that tests in its first rounds only, those of `parts`."""
         if len(parts.rounds) == len(self.parts.rounds):
             return self
         asked = len(parts.asked)
@@ -221,14 +222,15 @@ class SubsetBits:
         fresh: Iterable[int] | None = None,
         guess: Question | None = None,
     ) -> Views:
-        """What the form of the columns tells of the secret, by rows that a search may see.
+        """Views of values that tell a secret, selected on rows that a search may see.
 
-        `known` are views that were found before; `fresh` are the columns to look at, `None`: all;
-        `guess` is another secret.
+        `known` are views that were selected before; `fresh` are the columns to search, `None`: all;
+        `guess` is another secret than the first.
         """
         secret, search = guess or self.secret, self.parts.search
         if secret is None:
             return Views()
+        # One row a person, so that a view cannot tell a secret by recognising the person.
         first = np.unique(self.people.codes[search], return_index=True)[1]
         return find_views(
             frame,
@@ -243,27 +245,27 @@ class SubsetBits:
         )
 
     def with_views(self, views: Views) -> Self:
-        """The same, whose attackers look at some views, too."""
+        """A copy whose attackers also read some views."""
         if self.secret is None or not views.tested:
             return self
         return replace(self, secret=replace(self.secret, views=views), fitted={}, means={}, told={})
 
     def shown(self, columns: Iterable[int], guess: Question) -> list[int]:
-        """The columns of `seen_table` that a set shows of a label."""
+        """The columns of `seen_table` that a set gives to predict a label from."""
         chosen = list(columns)
         views = guess.views.of(chosen, self.sources(chosen))
         return [*chosen, *guess.beside, *(len(self.table) + view for view in views)]
 
     def sources(self, columns: Sequence[int]) -> Sequence[int]:
-        """The columns of the table that those of a set are forms of: they themselves."""
+        """The table's columns that those of a set are forms of; here the columns themselves."""
         return columns
 
     def seen_table(self, guess: Question, number: int = 0) -> CodedTable:
-        """What there is to guess a label from in a round: columns, and views of them."""
+        """The columns of a round and the views of them, to predict a label from."""
         return guess.views.beside(self.coded_for(number))
 
     def learning_from(self, mask: NDArray[np.bool_]) -> Self:
-        """The same, learning only from some rows of the table; the same rows are asked about."""
+        """A copy that trains on the rows of a mask only; its test rows are the same."""
         return replace(self, parts=self.parts.learning_from(mask), fitted={}, told={}, whole=None)
 
     def __len__(self) -> int:
@@ -282,7 +284,7 @@ class SubsetBits:
         )
 
     def gains(self, columns: Iterable[int]) -> Gains:
-        """The gain of each asked row about target and secret."""
+        """Gains of the test rows about the target, and about the secret that is told most."""
         chosen = tuple(sorted(columns))
         if chosen not in self.fitted:
             secret = None if self.secret is None else self._told_most(chosen)
@@ -290,19 +292,19 @@ class SubsetBits:
         return self.fitted[chosen]
 
     def _told_most(self, columns: Columns) -> NDArray[np.float32]:
-        """The gains about the secret of which most is told, in what a bit about the first is."""
-        found = tuple(
+        """Gains about the secret that is told most, converted to bits about the first."""
+        by_secret = tuple(
             np.float32(worth) * self._gains(columns, asked) for asked, worth in self.secrets
         )
         if self.others:
-            self.told[columns] = found
-        return told_most(found)
+            self.told[columns] = by_secret
+        return told_most(by_secret)
 
     def expected(self, columns: Iterable[int]) -> tuple[Floats, Floats]:
-        """The bits that each column is expected to add to a set, about target and secret.
+        """Bits about target and secret that each column is expected to add to a set.
 
-        By a score test, see `expected_bits`: to find additions worth a fit, not to judge them.
-        It fits the set once more, which a search asks of few.
+        By a score test, see `expected_bits`: it finds additions worth fitting and does not judge
+        them. The set itself is fitted once more.
         """
         chosen = tuple(sorted(columns))
         none = np.zeros(len(self))
@@ -311,9 +313,9 @@ class SubsetBits:
         )
 
     def measured(self, sets: Sequence[Columns]) -> KeptTold:
-        """Kept and told of these sets; all columns, and whatever was scored, count for scales.
+        """Kept and told of these sets, on scales that every scored set contributes to.
 
-        The sets come first, in their order; the sets that were scored besides follow.
+        The sets come first, in their order; all other scored sets follow.
         """
         everything = self.everything
         order = list(dict.fromkeys([*sets, everything, *self.fitted]))
@@ -336,7 +338,7 @@ class SubsetBits:
     def kept_told(
         self, pairs: Sequence[Gains], within: NDArray[np.bool_], everything: int
     ) -> KeptTold:
-        """Kept and told by the gains of the asked rows, of what lies within what."""
+        """Kept and told from gains of the test rows and the relation of what derives from what."""
         secret = [of_secret for _, of_secret in pairs if of_secret is not None]
         return KeptTold(
             np.stack([of_target for of_target, _ in pairs]),
@@ -350,35 +352,35 @@ class SubsetBits:
 
     @property
     def _whose(self) -> People:
-        """The person of each asked row."""
+        """The person of each test row."""
         return self.people[self.parts.asked]
 
     def implies(self, columns: Columns) -> NDArray[np.bool_]:
-        """Which columns can be made of a set: its own."""
+        """Mask of the columns that a set determines: its own."""
         return np.isin(np.arange(len(self)), columns)
 
     def coded_for(self, number: int) -> CodedTable:
-        """The table as it is coded in one of the rounds of `parts`."""
+        """The coded table of one round of `parts`."""
         return self.tables[number] if self.tables else self.table
 
     def _gains(self, columns: Columns, guess: Question) -> NDArray[np.float32]:
-        found = [
-            gains(said, known[ask], guess.label[ask])
-            for said, known, ask in self._said(columns, guess)
+        by_round = [
+            gains(proba, known[ask], guess.label[ask])
+            for proba, known, ask in self._said(columns, guess)
         ]
-        return np.concatenate(found).astype(np.float32)
+        return np.concatenate(by_round).astype(np.float32)
 
     def _expected(self, columns: Columns, guess: Question) -> Floats:
-        found = [
-            expected_bits(self.coded_for(number), ask, said, guess.label[ask])
-            for number, (said, _, ask) in enumerate(self._said(columns, guess))
+        by_round = [
+            expected_bits(self.coded_for(number), ask, proba, guess.label[ask])
+            for number, (proba, _, ask) in enumerate(self._said(columns, guess))
         ]
-        return np.asarray(np.mean(found, axis=0)[: len(self)])
+        return np.asarray(np.mean(by_round, axis=0)[: len(self)])
 
     def _said(
         self, columns: Columns, guess: Question
     ) -> Iterator[tuple[Floats, Floats, RowNumbers]]:
-        """What is said with these columns, what was known, and of which rows, round by round."""
+        """Probabilities of the test rows, baseline and test rows, round by round."""
         for number, ((learn, ask), known) in enumerate(zip(self.parts.rounds, guess.known)):
             if not columns:
                 yield known[ask], known, ask
@@ -393,12 +395,12 @@ class SubsetBits:
                     start=known,
                     classes=guess.classes,
                 )
-            said = self.boosting.answer(self._tasks[asked], self.shown(columns, guess))
-            yield said, known, ask
+            proba = self.boosting.answer(self._tasks[asked], self.shown(columns, guess))
+            yield proba, known, ask
 
 
 def told_most(secrets: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
-    """Of the gains about several secrets those about the one of which most is told."""
+    """The gains with the largest mean among those about several secrets."""
     return max(secrets, key=lambda gains: float(gains.mean(dtype=np.float64)))
 
 
@@ -408,6 +410,7 @@ def _averaged(gains: Gains, people: People) -> tuple[Mean, Mean]:
 
 
 def _known_shares(label: Labels, parts: Parts) -> Question:
+    """The target: its baseline is the class shares of each round's training rows."""
     classes = int(label.max()) + 1
     known = tuple(
         np.broadcast_to(shares(label[learn], classes), (len(label), classes))
@@ -417,7 +420,7 @@ def _known_shares(label: Labels, parts: Parts) -> Question:
 
 
 def _known_by_target(label: Labels, target: Labels, parts: Parts, beside: int) -> Question:
-    """The secret, where the target is known: its column is the last one."""
+    """A secret: its baseline is its shares given the target, whose column is the last one."""
     classes = int(label.max()) + 1
     rounds = parts.choosing.rounds
     known = tuple(shares_given(label, target, learn, classes) for learn, _ in rounds)
