@@ -1,8 +1,8 @@
 """Releases from every method that applies to a table.
 
-A method says when it does not apply and why, and proposes releases; `tamis.catalogue.methods`
-describes them all. A method chooses only by the rows that it may see, so that the rest can evaluate
-what it found; anonymity holds over all rows, because all of them are released.
+A method says whether it applies, and if not why, and proposes releases; `tamis.catalogue.methods`
+describes them all. A method searches only on the rows that it may see, so that the others can
+evaluate its releases; anonymity is checked on all rows, because all of them are released.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tamis.release import Release
 
 @dataclass(frozen=True)
 class MethodReport:
-    """What one method found: how many releases, or why none."""
+    """How many releases one method proposed, or why none."""
 
     name: str
     found: int
@@ -43,7 +43,7 @@ class MethodReport:
 
 @dataclass(frozen=True, eq=False)
 class Proposals:
-    """The releases and what each method found; each set of unaltered columns occurs once."""
+    """The proposed releases, each set of unaltered columns once, and a report of each method."""
 
     releases: tuple[Release, ...]
     method_reports: tuple[MethodReport, ...]
@@ -54,10 +54,10 @@ class Proposals:
 
 
 def method_class(name: str) -> type[Method]:
-    """The class of a method, imported when it is asked for."""
+    """The class of a method, imported when needed."""
     module, _, made = METHODS[name].home.partition(":")
-    found: type[Method] = getattr(import_module(f"tamis.propose.{module}"), made)
-    return found
+    result: type[Method] = getattr(import_module(f"tamis.propose.{module}"), made)
+    return result
 
 
 def methods(settings: Mapping[str, Mapping[str, Any]] | None = None) -> list[Method]:
@@ -71,14 +71,14 @@ def methods(settings: Mapping[str, Mapping[str, Any]] | None = None) -> list[Met
     chosen = {name: {} for name in BY_DEFAULT} if settings is None else settings
     if unknown := [name for name in chosen if name not in METHODS]:
         raise InputError(f"no method {listed(unknown)}; there are {listed(METHODS)}")
-    found: list[Method] = []
+    chosen_methods: list[Method] = []
     for name, options in chosen.items():
         try:
-            found.append(method_class(name)(**options))
+            chosen_methods.append(method_class(name)(**options))
         except TypeError:
             known = [field.name for field in fields(method_class(name))]  # type: ignore[arg-type]
             raise InputError(f"[{name}] takes {listed(known)}, got {listed(options)}") from None
-    return found
+    return chosen_methods
 
 
 def propose(
@@ -86,40 +86,39 @@ def propose(
     chosen: Iterable[Method],
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Proposals:
-    """Let each method propose releases; one that cannot is listed with the reason.
-
-    `tell` is called with the progress.
-    """
+    """Let each method propose releases; one that cannot is listed with the reason."""
     releases: dict[tuple[Any, ...], Release] = {}
     method_reports = []
     every = list(chosen)
     for done, method in enumerate(every):
         if progress is not None:
             progress(f"looking for releases: {method.name}", done, len(every))
-        found, note = _proposed(method, problem)
-        for release in map(problem.promising, found):
+        releases_found, note = _proposed(method, problem)
+        for release in map(problem.promising, releases_found):
             release = without_unused(problem.trimmed(release))
             releases.setdefault(_content(release), release)
-        method_reports.append(MethodReport(method.name, len(found), note))
+        method_reports.append(MethodReport(method.name, len(releases_found), note))
     for number, method in enumerate(every):
-        more = method.refine(problem, tuple(releases.values()))
-        for release in map(problem.promising, more):
+        refined = method.refine(problem, tuple(releases.values()))
+        for release in map(problem.promising, refined):
             release = without_unused(problem.trimmed(release))
             releases.setdefault(_content(release), release)
         report = method_reports[number]
-        method_reports[number] = replace(report, found=report.found + len(more))
+        method_reports[number] = replace(report, found=report.found + len(refined))
     return Proposals(tuple(name_once(releases.values())), tuple(method_reports))
 
 
 def _content(release: Release) -> tuple[Any, ...]:
-    """Equal for releases of the same columns in the same forms; altered ones go by their names."""
+    """Key that is equal for the same columns in the same forms; altered releases go by name."""
     same = release.name if release.is_altered else None
     forms = sorted((name, form.key) for name, form in release.forms.items())
     return (same, *sorted(release.features), *forms)
 
 
 def without_unused(release: Release) -> Release:
-    """A release without columns of 0 and 1 that nobody who is left has: they name what is gone.
+    """A release without 0/1 columns that are 0 in all remaining rows.
+
+    Their names would tell what the suppressed people had.
 
     >>> import numpy as np
     >>> import polars as pl
@@ -149,21 +148,21 @@ def without_unused(release: Release) -> Release:
     return replace(narrow, name=form_name(narrow)) if by_columns else narrow
 
 
-def _with_everybody(method: Method, problem: Problem, found: list[Release]) -> list[Release]:
-    """What a method proposed, and what it proposes where nobody may be left out.
+def _with_everybody(method: Method, problem: Problem, releases: list[Release]) -> list[Release]:
+    """A method's releases, with and without suppression.
 
-    A search that may leave people out takes other ways and can miss what it would find otherwise;
-    with both, leave to suppress never makes the choice worse.
+    A search that may suppress rows takes another path and can miss what it finds without; with the
+    releases of both, permission to suppress never makes the choice worse.
     """
     if problem.suppression is None or method.about.alters:
-        return found
+        return releases
     whole = replace(problem, suppression=None, fronts={}, codes=problem.coded)
     try:
-        more = method.propose(whole)
+        further = method.propose(whole)
     except CannotMeet:
-        return found
-    known = {_content(release) for release in found}
-    return [*found, *(release for release in more if _content(release) not in known)]
+        return releases
+    known = {_content(release) for release in releases}
+    return [*releases, *(release for release in further if _content(release) not in known)]
 
 
 def _proposed(method: Method, problem: Problem) -> tuple[list[Release], str]:
@@ -172,9 +171,9 @@ def _proposed(method: Method, problem: Problem) -> tuple[list[Release], str]:
     if reason := method.applies(problem):
         return [], reason
     try:
-        found = _with_everybody(method, problem, method.propose(problem))
+        releases = _with_everybody(method, problem, method.propose(problem))
     except (CannotMeet, InputError) as error:
         if method.about.synthetic:  # it was asked for by epsilon: nothing else would do
             raise
         return [], str(error)
-    return found, method.about.words if found else "it found nothing to release"
+    return releases, method.about.words if releases else "it found nothing to release"

@@ -1,4 +1,4 @@
-"""Releases whose values were altered: until rows are alike, or at random."""
+"""Releases with altered values: either until k rows are equal, or at random."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ from tamis.require.k import KAnonymity
 from tamis.table import Table, bare, only
 
 TIMES = (1, 2)
-"""Which multiples of the requested k are tried."""
+"""Multiples of the requested k that are tried."""
 MOST_GROUPED = 60_000
-"""The most rows to group by their distances, of which there is one for each pair."""
+"""Most rows for microaggregation, whose time grows with the number of pairs of rows."""
 
 
 @dataclass(frozen=True)
 class _UntilAlike(Method):
-    """A method that makes rows alike, until at least k are.
+    """A method that alters rows until each equals at least k - 1 others.
 
     Parameters
     ----------
     ks : sequence of int
-        The values of k to try; none: the one requested, and twice that.
+        The values of k to try; empty: the requested one and twice that.
     """
 
     ks: Sequence[int] = ()
@@ -68,7 +68,7 @@ class _UntilAlike(Method):
 
 @dataclass(frozen=True)
 class _AtRandom(Method):
-    """A method that alters at random, more at each level. It promises nothing but the requested k.
+    """A method that alters values at random, more at each level; it promises the requested k only.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class _AtRandom(Method):
     levels: Sequence[Any] = ()
 
     check: ClassVar[Callable[[Any], None]]
-    """What a level must be."""
+    """Raises for a level out of range."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "levels", tuple(self.levels))
@@ -95,7 +95,7 @@ class _AtRandom(Method):
 
 @dataclass(frozen=True)
 class Flip(_UntilAlike):
-    """Columns of 0 and 1, flipped until every row has k - 1 others like it."""
+    """0/1 columns, flipped until every row equals k - 1 others."""
 
     about: ClassVar[MethodRecord] = FLIP
 
@@ -122,7 +122,7 @@ class Flip(_UntilAlike):
 
 @dataclass(frozen=True)
 class Noise(_AtRandom):
-    """All features with noise at several levels.
+    """All features, with noise at several levels.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ class Noise(_AtRandom):
 
 @dataclass(frozen=True)
 class Microaggregate(_UntilAlike):
-    """All features, those that attackers may know as the middle of groups of at least k."""
+    """All features, with quasi-identifiers replaced by the centres of groups of at least k."""
 
     about: ClassVar[MethodRecord] = MICROAGGREGATE
 
@@ -184,12 +184,12 @@ class Microaggregate(_UntilAlike):
 
 @dataclass(frozen=True)
 class Suppress(_UntilAlike):
-    """All features, with single cells of those that attackers may know blanked until k holds.
+    """All features, with single cells of quasi-identifiers blanked until k holds.
 
     Parameters
     ----------
     weights : mapping of column to number
-        What a blank in a column costs, 1 for columns that are not named.
+        The cost of a blank cell in each column; 1 for columns not named.
     """
 
     about: ClassVar[MethodRecord] = SUPPRESS
@@ -214,7 +214,7 @@ class Suppress(_UntilAlike):
 
 @dataclass(frozen=True)
 class Swap(_AtRandom):
-    """All features, numbers and dates swapped with others of nearly the same rank.
+    """All features, with numbers and dates swapped with others of nearly the same rank.
 
     Parameters
     ----------
@@ -242,12 +242,12 @@ class Swap(_AtRandom):
 
 @dataclass(frozen=True)
 class PostRandomise(_AtRandom):
-    """All features, categories drawn anew so that their frequencies stay in expectation (PRAM).
+    """All features, with categories swapped at random, keeping expected frequencies (PRAM).
 
     Parameters
     ----------
     levels : sequence of float
-        The chances that a value is drawn anew.
+        The probabilities that a value is drawn again.
     """
 
     about: ClassVar[MethodRecord] = PRAM
@@ -275,7 +275,7 @@ class Shift(_AtRandom):
     Parameters
     ----------
     levels : sequence of int
-        The most days that dates move.
+        The largest numbers of days that dates move by.
     """
 
     about: ClassVar[MethodRecord] = SHIFT
@@ -289,7 +289,7 @@ class Shift(_AtRandom):
         return "No column holds dates that could be moved."
 
     def _release(self, problem: Problem, level: int) -> Release | None:
-        """`None` where dates span too little for so many days."""
+        """A release, or `None` if the dates span too few days for this level."""
         name = f"dates moved, up to {level} days"
         shift = ShiftedDates(level, random_state=problem.secret_draws(name))
         try:
@@ -302,21 +302,21 @@ class Shift(_AtRandom):
 
 
 def _nothing_known(problem: Problem) -> str | None:
-    """Why nothing is to be altered; `None` where attackers may know a column."""
+    """Why there is nothing to alter; `None` if there are quasi-identifiers."""
     return None if problem.table.quasi else "Attackers are assumed to know none of the columns."
 
 
 def _altered(
     problem: Problem, name: str, recipe: Recipe, table: Table, *promises: KAnonymity
 ) -> Release:
-    """A release of all features of an altered table, beside the features as they were."""
+    """A release of all features of an altered table, linked to the unaltered features."""
     features = problem.table.features
     plain = released(problem.table, features, name, recipe)
     return released(table, features, name, recipe, promises).altered_from(plain.table)
 
 
 def _wide(problem: Problem, records: BinaryTable) -> Table:
-    """0/1 columns, and the target unaltered."""
+    """A table of 0/1 columns and the unaltered target."""
     target = problem.table.target
     frame = only(records.frame(), records.features).with_columns(problem.table.frame[target])
     return Table(frame).with_roles(target=target)

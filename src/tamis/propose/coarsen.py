@@ -1,6 +1,6 @@
-"""Releases with columns in coarser forms, chosen by what they keep of the target and tell.
+"""Releases with generalised columns, searched by what they keep and tell.
 
-`coarser_sets.py` searches; here what it found becomes releases, with labels from released rows.
+`coarser_sets.py` searches; here its sets become releases, with labels taken from released rows.
 """
 
 from __future__ import annotations
@@ -35,22 +35,22 @@ from tamis.select.front import thinned
 from tamis.table import Table
 
 LIKELY = 4
-"""The most valuable sets of columns as they are, which are tried with fewer digits, too."""
+"""How many of the most valuable sets of unchanged columns are also tried with fewer digits."""
 
 
 @dataclass(frozen=True)
 class Coarsen(Method):
-    """Columns as they are, in coarser forms, or left out, whichever is worth most.
+    """Columns as they are, generalised or left out, whichever gives the best value.
 
-    Forms are the levels of the ladders that people wrote; where nobody wrote any they are learnt,
-    or, from few rows and for codes such as ZIP, made without looking at the target.
+    Forms are the levels of the holder's ladders. For other columns they are learnt, or, with few
+    rows and for codes such as ZIP, made without looking at the target.
 
     Parameters
     ----------
     most : int
-        How many sets of the front are proposed at most, besides the best for some weights.
+        The most sets of the front to propose, besides the best for some weights of told.
     keep : sequence of str
-        Columns that are never released in a coarser form.
+        Columns that are never generalised.
     """
 
     about: ClassVar[MethodRecord] = COARSEN
@@ -81,7 +81,7 @@ class Coarsen(Method):
         frame = problem.table.only(problem.yardstick.features)
         ladders, digits = self._ladders(problem), self._digits(problem)
         levels = _levels(ladders, frame)
-        found = search_coarser(
+        scored = search_coarser(
             bits,
             frame,
             views=problem.views,
@@ -93,17 +93,17 @@ class Coarsen(Method):
             most=problem.most_suppressed,
             codes=problem.coded,
         )
-        finalists = _finalists(found, self.most, problem.most_columns)
-        found, finalists = with_fewer_digits(found, finalists)
+        finalists = _finalists(scored, self.most, problem.most_columns)
+        scored, finalists = with_fewer_digits(scored, finalists)
         proposed = (
-            self._release(problem, found, number, ladders, levels, digits) for number in finalists
+            self._release(problem, scored, number, ladders, levels, digits) for number in finalists
         )
         return [release for release in proposed if release is not None]
 
     def refine(self, problem: Problem, releases: Collection[Release]) -> list[Release]:
-        """Those of columns as they are that may be worth most, without digits that teach nothing.
+        """The best releases of unchanged columns, by any method, without digits that teach nothing.
 
-        What others proposed, too: a number leaves with no more digits than teach.
+        A number should be released with no more digits than teach the target.
         """
         digits = {} if self.applies(problem) else self._digits(problem)
         if problem.yardstick is None or not digits:
@@ -116,17 +116,18 @@ class Coarsen(Method):
         rungs = RungBits.of_columns(bits, frame).with_rungs(
             frame, list(written_rungs(frame, _levels(digits, frame), DIGITS))
         )
-        found = CoarserSets(rungs, sets, rungs.measured(sets))
-        value = found.measured.value(problem.caution)[: len(sets)]
+        scored = CoarserSets(rungs, sets, rungs.measured(sets))
+        value = scored.measured.value(problem.caution)[: len(sets)]
         likely = np.argsort(-value, kind="stable")[:LIKELY].tolist()
-        found, best = with_fewer_digits(found, [], likely)
-        made = (self._release(problem, found, number, {}, {}, digits) for number in best)
+        scored, best = with_fewer_digits(scored, [], likely)
+        made = (self._release(problem, scored, number, {}, {}, digits) for number in best)
         return [release for release in made if release is not None]
 
     def _also(self, problem: Problem) -> Callable[[Known], bool] | None:
-        """What must be kept besides k; also k itself, where who goes is decided for all together.
+        """The check of what is required besides k; `None` if that is nothing.
 
-        So it is where people have several rows, and where there are several attackers.
+        It includes k itself where suppression is decided for all requirements together: where
+        people have several rows, and where there are several attackers.
         """
         together = problem.requirements.several or not problem.table.people.each_row
         crowds = problem.suppression is not None and together
@@ -134,7 +135,7 @@ class Coarsen(Method):
         return problem.keeps if asked else None
 
     def _ladders(self, problem: Problem) -> dict[str, Ladder]:
-        """The written ladders, and those made where none can be learnt."""
+        """The holder's ladders, and generated ones for columns where none can be learnt."""
         table = problem.table
         free = [c for c in table.features if c not in self.keep]
         made = ladders_of(table, problem.ladders, free, k=problem.k)
@@ -146,7 +147,7 @@ class Coarsen(Method):
         }
 
     def _digits(self, problem: Problem) -> dict[str, Ladder]:
-        """Steps for the numbers of which nobody wrote a ladder."""
+        """Ladders of fewer digits, for numbers without a ladder of the holder's."""
         free = [c for c in problem.table.features if c not in {*self.keep, *problem.ladders}]
         made = {name: digit_ladder(problem.table.frame[name]) for name in free}
         return {name: ladder for name, ladder in made.items() if ladder is not None}
@@ -154,15 +155,15 @@ class Coarsen(Method):
     def _release(
         self,
         problem: Problem,
-        found: CoarserSets,
+        scored: CoarserSets,
         number: int,
         ladders: Mapping[str, Ladder],
         levels: Mapping[str, list[pl.Series]],
         digits: Mapping[str, Ladder],
     ) -> Release | None:
-        """A set as it is released; `None` where it leaves a column that is the same for all."""
+        """A set as a release; `None` if a column of it would be constant."""
         assert problem.yardstick is not None
-        rungs = {problem.yardstick.features[rung.column]: rung for rung in found.rungs(number)}
+        rungs = {problem.yardstick.features[rung.column]: rung for rung in scored.rungs(number)}
         forms: dict[str, Coarsening] = {}
         for name, rung in rungs.items():
             if rung.form is not None:
@@ -171,6 +172,7 @@ class Coarsen(Method):
                 forms[name] = Coarsening(digits[name].to_dict(), rung.dropped)
             elif rung.level is not None:
                 forms[name] = Coarsening(ladders[name].to_dict(), _level(rung, levels[name]))
+        # Suppress first, then name: labels and ends of intervals must not show suppressed values.
         release = problem.trimmed(self._in_forms(problem, list(rungs), forms))
         stated = _of_released(problem, release, rungs, forms)
         if stated is None:
@@ -182,7 +184,7 @@ class Coarsen(Method):
     def _in_forms(
         self, problem: Problem, columns: Sequence[str], forms: Mapping[str, Coarsening]
     ) -> Release:
-        """All rows with some columns, in their forms."""
+        """An unsuppressed release of some columns in their forms."""
         table = problem.table
         names = in_order(table, columns)
         plain = released(table, names, "", Recipe(self.name, {"search": "kept and told"}))
@@ -206,11 +208,11 @@ def _of_released(
     rungs: Mapping[str, Rung],
     forms: Mapping[str, Coarsening],
 ) -> dict[str, Coarsening] | None:
-    """The forms with labels and ends that come from released rows; `None` where one has no groups.
+    """Forms whose labels and ends come from released rows; `None` if one has no groups left.
 
-    Ladders that people wrote stay as they are.
+    The holder's ladders stay as they are.
     """
-    found = dict(forms)
+    stated = dict(forms)
     for name, form in forms.items():
         cells, learnt = release.cells(problem.table.frame[name]), rungs[name].form
         stability = None
@@ -223,40 +225,40 @@ def _of_released(
             ladder = drawn_in(Ladder.from_dict(name, form.ladder), form.level, cells)
         if ladder is None:
             return None
-        found[name] = Coarsening(ladder, form.level, stability, rungs[name].trials)
-    return found
+        stated[name] = Coarsening(ladder, form.level, stability, rungs[name].trials)
+    return stated
 
 
 def _levels(ladders: Mapping[str, Ladder], frame: pl.DataFrame) -> dict[str, list[pl.Series]]:
-    """Each level of some ladders between the column as it is and nothing, of every row."""
+    """The values of every row on each level, without the column as it is and its absence."""
     return {
         name: [ladder.apply(frame[name], level) for level in range(1, ladder.top)]
         for name, ladder in ladders.items()
     }
 
 
-def _finalists(found: CoarserSets, most: int, columns: int | None) -> list[int]:
-    """The sets that are best for some weights, or on the front; no column need be coarser.
+def _finalists(scored: CoarserSets, most: int, columns: int | None) -> list[int]:
+    """The sets that are best for some weight of told, or on the front.
 
-    Where no more columns than a number are asked for, also the best of so few.
+    If the number of columns is limited, also the best sets within that limit.
     """
-    if not found.sets:
+    if not scored.sets:
         return []
-    measured = found.measured
+    measured = scored.measured
     scores = {
         columns: (float(measured.kept[i]), float(measured.told[i]))
-        for i, columns in enumerate(found.sets)
+        for i, columns in enumerate(scored.sets)
     }
-    place = {columns: i for i, columns in enumerate(found.sets)}
-    best = [found.chosen(caution) for caution in CAUTIONS]
+    place = {columns: i for i, columns in enumerate(scored.sets)}
+    best = [scored.chosen(caution) for caution in CAUTIONS]
     best += [place[each] for each in thinned(scores, most)]
-    few = np.array([columns is not None and size <= columns for size in found.sizes])
-    best += [found.chosen(caution, few) for caution in CAUTIONS if few.any()]
+    few = np.array([columns is not None and size <= columns for size in scored.sizes])
+    best += [scored.chosen(caution, few) for caution in CAUTIONS if few.any()]
     return list(dict.fromkeys(best))
 
 
 def _level(rung: Rung, levels: list[pl.Series]) -> int:
-    """The number of a written level."""
+    """The number of a ladder's level, found by its values."""
     assert rung.level is not None
     same = (i for i, level in enumerate(levels, start=1) if level.equals(rung.level))
     return next(same)

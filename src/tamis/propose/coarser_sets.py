@@ -1,12 +1,12 @@
-"""Sets of rungs, searched: groups are learnt, the front is moved on, useless digits go.
+"""Search of sets of rungs: learn groups, move the front on, cut useless digits.
 
-Groups are learnt column by column, first as each column stands alone, then given the set that a
-more and a less cautious holder would choose with them; each time the front is moved on, a rung at a
-time. The groups that score are learnt without the rows that they are scored on, those that are
-released on all rows that a search may see.
+Groups are learnt column by column: first for each column alone, then given the set that a more
+cautious and a less cautious holder would choose. After each time the front is moved on, one rung at
+a time. Groups are scored on rows that they were not learnt from; the groups to release are learnt
+from all rows that a search may see.
 
-Numbers leave with no more digits than teach: what digits teach is asked of each column by itself,
-from the fewest up, and where a set then keeps less, its numbers get a digit back.
+Numbers are released with no more digits than teach. Each column is tested alone, from the fewest
+digits up; where a set then keeps less, its numbers get a digit back.
 """
 
 from __future__ import annotations
@@ -36,32 +36,32 @@ from tamis.risk.attackers import Known
 from tamis.select.front import WIDTH, thinned
 
 SIZES = (8, 5, 3, 2)
-"""The numbers of groups that a column may be merged into."""
+"""Numbers of groups that a column may be merged into."""
 FEWEST_ROWS = 1_000
-"""With fewer rows to learn from, groups would be learnt from chance.
+"""With fewer training rows, learnt groups would fit chance.
 
-In folds, those that score have four fifths of the rows: on 1,200 rows of wines they looked a fifth
-better than whole columns, and were no better on other rows.
+On 1,200 rows of wines, groups learnt in folds of four fifths of the rows looked a fifth better than
+whole columns and were no better on other rows.
 """
 BUDGETS = (130, 85, 85)
-"""The most sets to fit with the groups of each time that they are learnt."""
+"""Most sets to fit after each time that groups were learnt."""
 TIMES_CAUTION = (1.0, 3.0, 0.3)
-"""What told weighs each time, as multiples of the caution: the front is for other holders, too."""
+"""Weights of told each time, as multiples of the caution: the front serves other holders, too."""
 MOVES = 40
-"""The most steps that are tried from one set: on wide tables the most promising ones."""
+"""Most steps to try from one set, the most promising ones; wide tables have more."""
 AT_ONCE = 4
-"""The steps from a set that are tried before looking where the front is now."""
+"""Steps to try from a set before the front is computed again."""
 DIGITS, WRITTEN = 1, 2
-"""The chains of numbers of fewer digits and of written levels; those that are learnt follow."""
+"""Chains of numbers with fewer digits and of ladders' levels; chains of learnt groups follow."""
 Digits = dict[int, list[int]]
-"""The rungs of each column of numbers: as it is, then ever fewer digits."""
+"""The rungs of each column of numbers: as it is, then with ever fewer digits."""
 
 
 @dataclass(frozen=True, eq=False)
 class CoarserSets:
-    """Every set of rungs that was scored and keeps the anonymity asked for.
+    """The scored sets of rungs that keep the anonymity asked for.
 
-    `found.chosen(caution)` is the number of the one to release.
+    `chosen(caution)` is the number of the set to release.
     """
 
     bits: RungBits
@@ -69,16 +69,16 @@ class CoarserSets:
     measured: KeptTold
     """Kept and told; the sets come first, in their order."""
     _applied: dict[int, pl.Series] = field(default_factory=dict, repr=False)
-    """The columns that rungs release, which sets share."""
+    """Released columns by rung, which sets share."""
 
     @property
     def sizes(self) -> list[int]:
-        """How many columns each set has."""
+        """Number of columns of each set."""
         return [len(columns) for columns in self.sets]
 
     @cached_property
     def merges(self) -> list[tuple[int, ...]]:
-        """How much each set merges, as `merges_of` has it."""
+        """How much each set merges, as a key of `merges_of`."""
         rungs = self.bits.rungs
         groups = [rung.groups if rung.chain and not rung.dropped else None for rung in rungs]
         return [
@@ -92,8 +92,8 @@ class CoarserSets:
 
     def rungs(self, number: int) -> list[Rung]:
         """The form of each column of a set, in the order of the table."""
-        found = [self.bits.rungs[c] for c in self.sets[number]]
-        return sorted(found, key=lambda rung: rung.column)
+        rungs = [self.bits.rungs[c] for c in self.sets[number]]
+        return sorted(rungs, key=lambda rung: rung.column)
 
     def released(self, number: int, frame: pl.DataFrame) -> pl.DataFrame:
         """The features as a set releases them."""
@@ -122,39 +122,41 @@ def search_coarser(
     codes: CodedFrame | None = None,
     budgets: Sequence[int] = BUDGETS,
 ) -> CoarserSets:
-    """Go on from the sets that a search of whole columns has scored, with coarser forms of them.
+    """Continue a search of whole columns with coarser forms of them.
 
     Parameters
     ----------
     bits : SubsetBits
-        Of the features, after a search; the sets that it has fitted are where this one starts.
+        The features, after a search; its fitted sets are where this one starts.
     frame : polars.DataFrame
         The same features, all rows.
     views : sequence of names and int
-        The columns that each attacker may know, and the fewest people who must be alike in them.
+        The columns that each attacker may know, and the k required in them.
     caution : float, default 1
-        What told weighs against kept: groups are merged for it the first time, then, given the
-        set that is chosen by then, for a holder who is more cautious, and for one who is less.
+        The weight of told against kept. Groups are first merged for it, then, given the set chosen
+        by then, for a more cautious holder and for a less cautious one.
     levels : mapping of column to series, optional
-        Written levels, each with the value of every row; of such a column none is learnt.
+        Levels of ladders, each with the value of every row; nothing is learnt for these columns.
     digits : mapping of column to series, optional
-        The same of numbers that lose digits, where others may be learnt besides.
+        Levels of numbers with fewer digits; groups may be learnt besides.
     fixed : collection of str
-        Columns of which no coarser form may be learnt.
+        Columns for which no coarser form may be learnt.
     also : callable, optional
-        What else columns, as attackers see them, must keep; if they do not, no finer ones do.
+        A further check of columns as attackers see them. It must be monotone: if columns fail it,
+        all finer ones do.
     most : int
-        The most people who may be left out, see `keeps_people`.
+        The most people who may be suppressed, see `keeps_people`.
     codes : CodedFrame, optional
-        The columns as codes, where somebody has them.
+        The columns as codes, if the caller has them.
     budgets : sequence of int
-        The most sets to fit each time that groups were learnt; as many times they are learnt.
+        Most sets to fit after each time of learning groups; its length is the number of times.
     """
     levels = levels or {}
     written = [*written_rungs(frame, digits or {}, DIGITS), *written_rungs(frame, levels, WRITTEN)]
     found = RungBits.of_columns(bits, frame).with_rungs(frame, written)
     finest = _finest(found, frame, {*levels, *fixed}, max(k for _, k in views))
-    rungs = [*found.rungs]  # it grows, and sets keep their numbers: what is known of them stays
+    # `keeps` sees this list grow. Rungs are only appended, so its cached answers stay valid.
+    rungs = [*found.rungs]
     keeps = _keeps_all(
         views,
         lambda quasi, k: keeps_people(rungs, frame, quasi, k, found.people, also, most, codes),
@@ -164,11 +166,11 @@ def search_coarser(
         before = _scored(found, keeps)
         given = before.sets[before.chosen(times * caution)] if time and before.sets else ()
         chain = WRITTEN + 1 + time
-        more = learnt_rungs(found, frame, finest, _worths(before, times * caution), chain, given)
-        if time and not more:
+        learnt = learnt_rungs(found, frame, finest, _worths(before, times * caution), chain, given)
+        if time and not learnt:
             break
-        found = found.with_rungs(frame, more)
-        rungs += more
+        found = found.with_rungs(frame, learnt)
+        rungs += learnt
         _explore(found, keeps, budget, caution)
     return _scored(found, keeps)
 
@@ -178,7 +180,10 @@ def _keeps_all(
     keeps: Callable[[Sequence[str], int], Keeps],
     together: bool,
 ) -> Keeps:
-    """Whether every attacker is left with enough; `together`: what is asked besides says so."""
+    """The check that a set keeps every attacker's k.
+
+    If `together`, the further check covers all attackers at once, so it gets all their columns.
+    """
     if together and len(views) > 1:
         views = [(list(dict.fromkeys(name for known, _ in views for name in known)), 1)]
     each = [keeps(known, k) for known, k in views]
@@ -186,7 +191,7 @@ def _keeps_all(
 
 
 def too_few_to_learn(parts: Parts) -> bool:
-    """Whether groups would be learnt from too few rows in some round.
+    """Whether some round has too few training rows to learn groups from.
 
     >>> too_few_to_learn(Parts.drawn(np.array([0, 1] * 700)))
     True
@@ -202,14 +207,14 @@ def learnt_rungs(
     chain: int,
     given: Columns = (),
 ) -> list[Rung]:
-    """Coarser forms of every column, learnt given the rungs that are released of the others.
+    """Coarser forms of every column, learnt given a released set of rungs.
 
-    Merges start from `finest`, which is `None` where a column has no form. `worths` are of a bit
-    about the target, and of one about the secret: 1 / D_y and -caution / D_s. Of the rungs that are
-    `given`, a column's own is left out.
+    Merges start from `finest`, which is `None` for columns without a form. `worths` are the values
+    of one bit about the target and of one about the secret: 1 / D_y and -caution / D_s. The set
+    `given` counts without the column's own rung.
     """
     grounds = list(_grounds(bits, worths))
-    found: list[Rung] = []
+    rungs: list[Rung] = []
     for column, (series, form) in enumerate(zip(frame, finest)):
         if form is None or len(form) <= min(SIZES):
             continue
@@ -230,12 +235,12 @@ def learnt_rungs(
         )
         for groups, group_of in released.items():
             learnt = tuple(CoarserForm(form, trial[groups]) for trial in trials)
-            found.append(Rung(column, groups, chain, CoarserForm(form, group_of), None, learnt))
-    return found
+            rungs.append(Rung(column, groups, chain, CoarserForm(form, group_of), None, learnt))
+    return rungs
 
 
 class _Ground:
-    """Rows that groups are learnt from, and what is left to know of target and secret there."""
+    """Rows to learn groups from, and the residuals of target and secret on them."""
 
     def __init__(
         self,
@@ -252,7 +257,7 @@ class _Ground:
         self.found: dict[Columns, list[Residuals]] = {}
 
     def residuals(self, given: Columns) -> list[Residuals]:
-        """Where some rungs are known; each half of the rows is told of by the other."""
+        """Residuals given some rungs, cross-fitted: each half of the rows predicts the other."""
         if given not in self.found:
             self.found[given] = [
                 Residuals.of(
@@ -263,9 +268,9 @@ class _Ground:
         return self.found[given]
 
     def _said(self, question: Question, known: Floats, given: Columns) -> Floats:
-        said = np.array(known[self.rows])
+        proba = np.array(known[self.rows])
         for half in (self.half, ~self.half) if given else ():
-            said[half] = self.bits.boosting.probabilities(
+            proba[half] = self.bits.boosting.probabilities(
                 self.table,
                 question.label,
                 self.rows[~half],
@@ -274,11 +279,11 @@ class _Ground:
                 start=known,
                 classes=question.classes,
             )
-        return said
+        return proba
 
 
 def _grounds(bits: RungBits, worths: Sequence[float]) -> Iterator[_Ground]:
-    """The rows learnt from in each round, and last all rows that a search may see."""
+    """The training rows of each round, and last all rows that a search may see."""
     questions = [bits.target] if bits.secret is None else [bits.target, bits.secret]
     for number, (learn, _) in enumerate(bits.parts.choosing.rounds):
         known = [question.known[number] for question in questions]
@@ -290,18 +295,18 @@ def _grounds(bits: RungBits, worths: Sequence[float]) -> Iterator[_Ground]:
 
 
 def _halves(rows: NDArray[np.intp], people: People) -> NDArray[np.bool_]:
-    """Half of the rows, people whole, the same each time."""
+    """Mask of about half of the rows, with whole people; the same in every call."""
     who = people.codes[rows]
-    # A stream of its own: that of a seed may have drawn these very rows.
+    # A stream of its own: with the plain seed 0, the draws could be those that selected the rows.
     stream = np.random.default_rng(np.random.SeedSequence(0, spawn_key=(1,)))
     return np.asarray((stream.random(int(who.max()) + 1) < 0.5)[who])
 
 
 def _explore(bits: RungBits, keeps: Keeps, budget: int, caution: float) -> None:
-    """Move on from the front and from the best set, until neither changes or all is spent.
+    """Step from the front and from the best set until neither changes or the budget is spent.
 
-    Each time a few steps from each set, the most promising ones first: what they find may be a
-    better set to move on from. A step that breaks k makes other columns coarser.
+    Each pass takes a few steps from each set, the most promising first, since these may find better
+    sets to step from. A step that breaks k makes other columns coarser.
     """
     worth = _alone(bits, caution)
     ahead: dict[Columns, list[Columns]] = {}
@@ -325,19 +330,19 @@ def _explore(bits: RungBits, keeps: Keeps, budget: int, caution: float) -> None:
 
 
 def _alone(bits: RungBits, caution: float) -> Floats:
-    """What each rung is expected to be worth by itself."""
+    """Expected value of each rung alone, by a score test."""
     target, secret = _worths(_scored(bits, lambda columns: True), caution)
     teaches, tells = bits.expected(())
     return np.asarray(target * teaches + secret * tells)
 
 
 def _few(steps: Sequence[Columns], worth: Floats) -> list[Columns]:
-    """The steps that promise most, as if each column stood alone, the best first."""
+    """The most promising steps, best first, by the sum of the values of single rungs."""
     return sorted(steps, key=lambda columns: -float(worth[list(columns)].sum()))[:MOVES]
 
 
 def _promising(found: CoarserSets, caution: float) -> list[Columns]:
-    """The front, thinned, and the set of the largest value; no columns where there is none."""
+    """The thinned front and the set of the highest value; the empty set if there are none."""
     if not found.sets:
         return [()]
     measured, sets = found.measured, found.sets
@@ -353,7 +358,7 @@ def _scored(bits: RungBits, keeps: Keeps) -> CoarserSets:
 
 
 def _worths(found: CoarserSets, caution: float) -> tuple[float, float]:
-    """What a bit about the target, and one about the secret, is worth in the choice."""
+    """The value of one bit about the target, and of one about the secret, in the choice."""
     measured = found.measured
     kept = 1 / measured.target_scale if measured.teaches else 0.0
     told = caution / measured.secret_scale if measured.tells else 0.0
@@ -363,7 +368,7 @@ def _worths(found: CoarserSets, caution: float) -> tuple[float, float]:
 def written_rungs(
     frame: pl.DataFrame, levels: Mapping[str, Sequence[pl.Series]], chain: int
 ) -> Iterator[Rung]:
-    """Levels as rungs; one that tells all rows alike is the column's absence."""
+    """Levels as rungs, without constant ones, which are the column's absence."""
     for name, every in levels.items():
         column = frame.columns.index(name)
         for number, level in enumerate(every, start=1):
@@ -376,28 +381,28 @@ def written_rungs(
 def _finest(
     bits: RungBits, frame: pl.DataFrame, fixed: Collection[str], k: int
 ) -> list[FinestForm | None]:
-    """The finest form of each column, from all rows: no label is looked at, and no seed matters."""
+    """The finest form of each column, from all rows: it depends on neither labels nor a seed."""
     if too_few_to_learn(bits.parts):
         return [None] * frame.width
     rows = np.arange(frame.height)
-    found: list[FinestForm | None] = []
+    forms: list[FinestForm | None] = []
     for column in frame:
         if column.name in fixed:
-            found.append(None)
+            forms.append(None)
             continue
         (codes,) = CodedTable.of(column.to_frame()).codes
-        found.append(FinestForm.of(column, codes, rows, k=k, people=bits.people))
-    return found
+        forms.append(FinestForm.of(column, codes, rows, k=k, people=bits.people))
+    return forms
 
 
 def with_fewer_digits(
     found: CoarserSets, numbers: Sequence[int], plain: Sequence[int] = ()
 ) -> tuple[CoarserSets, list[int]]:
-    """The same sets and more, and in place of some of them those with no more digits than teach.
+    """Replace sets by ones with no more digits than teach; return all sets and the new numbers.
 
-    Of the `plain` ones, of columns as they are, only those that lose digits are wanted. A set with
-    fewer digits is a part of the one that it takes the place of: it tells no more, and keeps as
-    much but for a trifle, the hundredth within which any choice prefers what is coarser.
+    Sets in `plain`, of unchanged columns, are returned only if they lose digits. A set with fewer
+    digits is determined by the set that it replaces, so it tells no more; it keeps as much to
+    within `CLOSE`, the tie within which every choice prefers the coarser set.
     """
     bits, digits = found.bits, _digits(found.bits.rungs)
     every = list(dict.fromkeys([*numbers, *plain]))
@@ -425,29 +430,29 @@ def with_fewer_digits(
 
 
 def _digits(rungs: Sequence[Rung]) -> Digits:
-    found: Digits = {}
+    by_column: Digits = {}
     for number, rung in enumerate(rungs):
         if rung.dropped:
-            found.setdefault(rung.column, [rung.column]).append(number)
-    return found
+            by_column.setdefault(rung.column, [rung.column]).append(number)
+    return by_column
 
 
 def _needed(bits: RungBits, rungs: Sequence[int], trifle: float) -> int:
-    """How many digits a column can lose and still teach by itself what it does as it is."""
+    """The most digits that a column can lose and still teach as much alone, to within `trifle`."""
     own = bits.score((rungs[0],))[0]
     every = reversed(range(len(rungs)))
     return next(i for i in every if not i or bits.score((rungs[i],))[0] >= own - trifle)
 
 
 def _with(columns: Columns, digits: Digits, needed: dict[int, int], back: int) -> Columns:
-    """A set where each number has lost what it can, less so many digits that it got back."""
-    found = set(columns)
+    """A set in which each number loses the digits it can, less `back` that it gets back."""
+    moved = set(columns)
     for column, rungs in digits.items():
-        own = next((i for i, rung in enumerate(rungs) if rung in found), None)
+        own = next((i for i, rung in enumerate(rungs) if rung in moved), None)
         fewer = max(0, needed.get(column, 0) - back)
         if own is not None and fewer > own:
-            found = found - {rungs[own]} | {rungs[fewer]}
-    return tuple(sorted(found))
+            moved = moved - {rungs[own]} | {rungs[fewer]}
+    return tuple(sorted(moved))
 
 
 def _scored_too(found: CoarserSets, sets: Sequence[Columns]) -> CoarserSets:

@@ -1,19 +1,18 @@
-"""Releases of 0/1 columns such that whatever anybody has, k people have.
+"""Releases of 0/1 columns under containment anonymity: what one person has, k people have.
 
-An attacker who looks people up in a register knows what they lack as well as what they have. Where
-the table is no 0/1 records, or its holder named what attackers may know, the columns made of that
-must also leave k people alike: of a chosen set, those that would leave fewer are left out.
+An attacker who looks people up in a register knows what they lack as well as what they have. So if
+the table is not one of 0/1 records, or its holder named quasi-identifiers, the 0/1 columns made of
+these must also leave k people equal; columns of a chosen set that would break that are left out.
 
-Records of very many columns are compared by a few hundred of them. These have three sources, none
-of which makes the records dense: the sets that containment chooses from all columns, and the
-columns that promise most about the target and about the secret, by a score test on what the columns
-found before leave unexplained. Only rows that a search may see are looked at; for anonymity all
-rows count.
+Of records with very many columns, a few hundred are compared. They have three sources, none of
+which makes the records dense: the sets that containment chooses from all columns, and the most
+promising columns about the target and about the secret, by a score test on what earlier columns
+leave unexplained. Only rows that a search may see are used; anonymity is counted on all rows.
 
-For sparse records beyond memory an engine finds the columns worth comparing. Which columns these
-are is learnt from a sample of the entities; that k entities or more have each of them, and what
-every entity has of them, is counted on all. The columns are few enough for memory, where the rest
-of the job is done as with any records: no count is of a sample.
+For sparse records beyond memory, an engine selects the columns to compare. They are selected on a
+sample of the entities; that k entities have each of them, and what every entity has of them, is
+counted on all. The selected columns fit in memory, where the rest of the job is done as with any
+records: no count is of a sample.
 """
 
 from __future__ import annotations
@@ -59,36 +58,36 @@ from tamis.select.containment.selection import Selection, selected
 from tamis.table import Table
 
 USUAL, OF_SEVERAL = ("difference", "distcnt"), ("information", "ratio")
-"""The utilities to choose by, for two classes and for several."""
+"""The default utilities, for a target of two classes and of several."""
 Search = Callable[[int, str], Selection]
 """Chooses columns for a k and a utility."""
 TIMES = (4, 2, 1)
-"""Which multiples of the requested k are tried, the strongest promise first."""
+"""Multiples of the requested k that are tried, the strongest promise first."""
 MOST_COLUMNS = 300
-"""The most columns that are compared, beside whole sets that containment chooses."""
+"""Most columns to compare, besides whole sets that containment chooses."""
 MOST_CONTAINED = 5_000
-"""The most columns that are compared with these."""
+"""Most columns to compare, including those sets."""
 MOST_CELLS = 50_000_000
-"""The most cells of the table in which they are compared."""
+"""Most cells of the dense table in which they are compared: it bounds the memory."""
 WAVES = 3
-"""How often the score test looks again at what is left unexplained."""
+"""How many times the score test selects columns by what is left unexplained."""
 LEARN = 8_000
-"""The most rows that a wave's model learns from, as many as the yardstick's."""
+"""Most rows that a wave's model is trained on, as many as for kept and told."""
 PENALTY = 0.2
-"""The inverse strength of the penalty of that model."""
+"""Inverse penalty of that model, the middle one of those that regression chooses from."""
 
 
 @dataclass(frozen=True)
 class Containment(Method):
-    """Selections under anonymity by containment, for several k and utilities.
+    """Selections of columns under containment anonymity, for several k and utilities.
 
     Parameters
     ----------
     ks : sequence of int
-        The values of k to try; none: the one requested, twice and four times that.
+        The values of k to try; empty: the requested one, twice and four times that.
     utilities : sequence of str
-        What makes columns good; see `tamis.select.containment.greedy.greedy`. The usual ones are
-        `information` and `ratio` for a target of several classes.
+        The criteria to choose columns by; see `tamis.select.containment.greedy.greedy`. For a
+        target of several classes the default is `information` and `ratio`.
     """
 
     about: ClassVar[MethodRecord] = CONTAINMENT
@@ -115,7 +114,7 @@ class Containment(Method):
         random_state: int,
         people: People | None = None,
     ) -> tuple[Search, Sequence[str]]:
-        """What chooses columns for a k and a utility, and the utilities to choose by."""
+        """The search, a function of a k and a utility, and the utilities to use."""
         assert records.labels is not None
         rows = split.arranged
         matrix, labels, labelled = records.matrix[rows], records.labels[rows], split.is_seen[rows]
@@ -151,20 +150,21 @@ def _chosen(
     problem: Problem, records: BinaryTable, search: Search, k: int, utility: str
 ) -> list[int]:
     """The columns to release, in the order of the records."""
-    found = _selected(problem, records, search, k, utility).features
+    columns = _selected(problem, records, search, k, utility).features
     if not problem.by_containment:
-        found = kept_alike(problem, records, found)
-    return sorted(found)
+        columns = kept_alike(problem, records, columns)
+    return sorted(columns)
 
 
 def kept_alike(problem: Problem, records: BinaryTable, columns: Sequence[int]) -> tuple[int, ...]:
-    """Those of some columns, the first ones first, that together leave enough people alike.
+    """The columns that together meet the requirements, taken greedily in the order given.
 
-    Only columns that were made of what attackers may know can break that. To leave a column out
-    never breaks what else was counted: fewer columns tell fewer people apart.
+    Only columns made of quasi-identifiers can break them. Leaving a column out never breaks the
+    requirements for the others: fewer columns tell fewer people apart.
     """
     known = set(known_of(problem.table, records))
-    seen: dict[tuple[bool, ...], tuple[str, Coded]] = {}  # one for all that the same attackers see
+    # Columns that the same attackers see are joined into one code, so that `keeps` stays cheap.
+    seen: dict[tuple[bool, ...], tuple[str, Coded]] = {}
     kept: list[int] = []
     for column in columns:
         if (name := records.features[column]) in known:
@@ -181,7 +181,7 @@ def kept_alike(problem: Problem, records: BinaryTable, columns: Sequence[int]) -
 
 
 def known_of(table: Table, records: BinaryTable) -> list[str]:
-    """The features of 0/1 records that were made of what attackers may know of a table."""
+    """The features of 0/1 records that were made of a table's quasi-identifiers."""
     known = set(table.quasi)
     return [name for name in records.features if records.sources.get(name, name) in known]
 
@@ -228,7 +228,7 @@ def _release(
 
 
 def most_columns(rows: int) -> int:
-    """How many columns of so many rows are compared.
+    """The most columns to compare for so many rows.
 
     >>> most_columns(1_000), most_columns(1_000_000)
     (300, 50)
@@ -239,11 +239,11 @@ def most_columns(rows: int) -> int:
 def screened(
     records: BinaryTable, split: HoldOut, k: int, random_state: int = 0, most: int | None = None
 ) -> tuple[int, ...]:
-    """The columns to compare, ascending; all of them where they are few, of equal ones the first.
+    """The columns to compare, ascending; all of them if they are few.
 
-    Those that fewer than k rows have are left out: no release could have them. At most so many are
-    compared; by default as many as `most_columns` allows, and beyond these the whole sets that
-    containment chooses, within `MOST_CONTAINED`.
+    Columns that fewer than k rows have are left out, since no release could contain them. At most
+    `most` are compared; by default as many as `most_columns` allows, and beyond these the whole
+    sets that containment chooses, within `MOST_CONTAINED`. Ties go to the first column.
 
     >>> from tamis.binary.records import from_matrix
     >>> label = np.array([0, 1] * 200)
@@ -262,11 +262,11 @@ def screened(
     possible = support >= k
     contained = list(_contained(records, split, k, random_state))
     ranked = [*contained, *_promising(records, split, possible, most)]
-    found = set(_in_turn(ranked, most))
-    for columns in contained:  # one of them may teach far more than as many single columns
-        if len(found.union(columns)) <= widest:
-            found.update(columns)
-    return tuple(sorted(found))
+    selected = set(_in_turn(ranked, most))
+    for columns in contained:  # a whole set may teach far more than as many single columns
+        if len(selected.union(columns)) <= widest:
+            selected.update(columns)
+    return tuple(sorted(selected))
 
 
 def _contained(
@@ -283,7 +283,7 @@ def _contained(
 def _promising(
     records: BinaryTable, split: HoldOut, possible: NDArray[np.bool_], most: int
 ) -> Iterator[list[int]]:
-    """The columns that promise most about the target, and about the secret where it is known."""
+    """Columns by promise about the target, and by promise about the secret if there is one."""
     assert records.labels is not None
     seen = split.seen
     matrix = records.matrix[seen]
@@ -301,26 +301,26 @@ def _waves(
     most: int,
     known: sparse.csr_array | None = None,
 ) -> list[int]:
-    """Columns in waves, the most promising first.
+    """The most promising columns, selected in waves.
 
-    A model learns on every other row from the waves before; the others show what it leaves.
+    A model of the earlier waves is trained on every other row; the score test runs on the rest.
     """
     classes = int(label.max()) + 1
     places = np.arange(len(label))
     learn, ask = places[::2][:LEARN], places[1::2]
-    found: list[int] = []
+    selected: list[int] = []
     for _ in range(WAVES):
-        said = np.tile(shares(label[learn], classes), (len(ask), 1))
-        parts = [matrix[:, found].astype(np.float64)] if found else []
+        proba = np.tile(shares(label[learn], classes), (len(ask), 1))
+        parts = [matrix[:, selected].astype(np.float64)] if selected else []
         parts += [] if known is None else [known]
         if parts:
             beside = sparse.hstack(parts, format="csr")
-            said = linear_probabilities(beside[learn], label[learn], beside[ask], classes, PENALTY)
-        promised = np.where(possible, expected_by_ones(matrix[ask], said, label[ask]), -np.inf)
-        promised[found] = -np.inf
+            proba = linear_probabilities(beside[learn], label[learn], beside[ask], classes, PENALTY)
+        promised = np.where(possible, expected_by_ones(matrix[ask], proba, label[ask]), -np.inf)
+        promised[selected] = -np.inf
         best = np.argsort(-promised, kind="stable")[: -(-most // WAVES)]
-        found += [int(column) for column in best if promised[column] > 0]
-    return found
+        selected += [int(column) for column in best if promised[column] > 0]
+    return selected
 
 
 def _codes(values: NDArray[np.str_]) -> NDArray[np.int64]:
@@ -328,17 +328,17 @@ def _codes(values: NDArray[np.str_]) -> NDArray[np.int64]:
 
 
 def _in_turn(ranked: list[list[int]], most: int) -> list[int]:
-    """The first of each list, then the second of each, up to so many in all."""
-    found: dict[int, None] = {}
+    """Round robin: the first of each list, then the second of each, `most` in all."""
+    taken: dict[int, None] = {}
     for place in range(max(map(len, ranked), default=0)):
         for columns in ranked:
             if place < len(columns):
-                found.setdefault(columns[place])
-    return list(found)[:most]
+                taken.setdefault(columns[place])
+    return list(taken)[:most]
 
 
 MOST_PAIRS = 50_000_000
-"""The most pairs that a sample may have."""
+"""Most pairs of entity and feature that a sample may have."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -348,14 +348,14 @@ class ComparedRecords:
     records: BinaryTable
     """All entities, and the columns that are compared."""
     features: int
-    """How many features there are in all."""
+    """Number of features in all."""
     sampled: int
-    """The entities that the columns were found on."""
+    """Number of entities that the columns were selected on."""
     engine: str
-    """What counted all entities."""
+    """The engine that counted all entities."""
 
     def words(self) -> str:
-        """What was found, in one line."""
+        """What was read and selected, in one line."""
         some = f"{len(self.records.features):,} of {self.features:,} features"
         return (
             f"read {plural(self.records.rows, 'row')}; {some} are compared, found on "
@@ -365,11 +365,11 @@ class ComparedRecords:
 
     @property
     def left_out(self) -> int:
-        """How many features are not compared, nor sensitive."""
+        """Number of features that are neither compared nor sensitive."""
         return self.features - len(self.records.features) - (self.records.sensitive is not None)
 
     def said(self) -> dict[str, Any]:
-        """What was sampled and what was counted on all rows, for a manifest."""
+        """A manifest's entry on what was sampled and what was counted on all rows."""
         rows = self.records.rows
         return {
             "sampled": {
@@ -403,7 +403,7 @@ def compared_records(
     sensitive: str | None = None,
     drop: Collection[str] = (),
 ) -> ComparedRecords:
-    """Find the columns to compare on a sample, and take them of all entities.
+    """Select the columns to compare on a sample, and count them for all entities.
 
     Parameters
     ----------
@@ -422,7 +422,7 @@ def compared_records(
     Returns
     -------
     ComparedRecords
-        `CannotMeet` where no feature is common enough.
+        Raises `CannotMeet` if no feature is common enough.
     """
     everybody = int(class_totals(pairs)[ROWS].sum())
     values = {str(value): value for value in common_features(pairs, k)[FEATURE]}
@@ -456,7 +456,7 @@ def _chosen_by_engine(
     asked: tuple[int, float, int],
     everybody: int,
 ) -> list[str]:
-    """The names of the columns to compare; those that too few of all have are left out first."""
+    """Names of the columns to compare; features of too few entities are left out first."""
     (k, holdout, seed), known = asked, set(common)
     places = [i for i, name in enumerate(sample.features) if name in known]
     records = sample.select(places)
@@ -470,9 +470,9 @@ def _chosen_by_engine(
 
 
 def _of_all(pairs: Pairs, chosen: Mapping[str, Any], target: str, everybody: int) -> BinaryTable:
-    """What every entity has of some features, by name; the order of the rows tells nothing."""
-    found = patterns(pairs, list(chosen.values()), everybody)
-    kinds = np.repeat(found[PATTERN].to_numpy(), found[ROWS].to_numpy())
+    """0/1 records of all entities, expanded from counted patterns: row order tells nothing."""
+    counted = patterns(pairs, list(chosen.values()), everybody)
+    kinds = np.repeat(counted[PATTERN].to_numpy(), counted[ROWS].to_numpy())
     bits = [((kinds >> i) & 1).astype(np.uint8) for i in range(len(chosen))]
-    labels = found.select(pl.col(LABEL).repeat_by(ROWS).explode())[LABEL]
+    labels = counted.select(pl.col(LABEL).repeat_by(ROWS).explode())[LABEL]
     return from_matrix(np.column_stack(bits), list(chosen), labels.to_list(), target)

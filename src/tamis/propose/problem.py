@@ -1,4 +1,4 @@
-"""The problem that methods are given, what a method is, and how what it proposes is named."""
+"""The problem that methods solve, the base class of methods, and the names of releases."""
 
 from __future__ import annotations
 
@@ -30,61 +30,61 @@ from tamis.table import Table
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """A table to release, and the conditions."""
+    """A table to release and the conditions that releases must meet."""
 
     table: Table
     split: HoldOut
-    """The rows that a search may look at, and the rest."""
+    """The rows that a search may see, and the held-out ones."""
     k: int
-    """The anonymity that every release must have; of several attackers, what most is asked of."""
+    """The k that every release must have; of several attackers, the largest one."""
     classifier: Any
-    """What a recipient would train: a scikit-learn classifier."""
+    """The scikit-learn classifier that a recipient would train."""
     binary: Mapping[str, Cut] | None = None
-    """How to convert columns of the table to 0/1; `None`: by its values."""
+    """How to convert columns of the table to 0/1; `None`: by their values."""
     weights: Mapping[str, float] = field(default_factory=dict)
-    """Of `performance`, `privacy` and `size` in the choice."""
+    """Weights of `performance`, `privacy` and `size` in the choice."""
     random_state: int = 0
     secret: str | None = field(default=None, repr=False)
-    """What alterations are drawn from, `random_state` is for all other draws; `None`: anew."""
+    """Seed of alterations; `random_state` is for all other draws. `None`: a fresh one."""
     epsilon: float | None = None
-    """What drawing rows with differential privacy may cost."""
+    """Privacy budget for synthetic rows."""
     yardstick: BitsScorer | None = None
-    """What columns keep and tell, for a search by it."""
+    """Scorer of kept and told, for searches by these."""
     caution: float = 1.0
-    """What told weighs against kept."""
+    """Weight of told against kept."""
     ladders: Mapping[str, Ladder] = field(default_factory=dict)
-    """Coarser forms that people wrote, by column."""
+    """The holder's ladders, by column."""
     requirements: Requirements = field(default_factory=Requirements)
-    """What is required of groups of people alike, by each attacker."""
+    """What groups must meet, for each attacker."""
     beside: Coded | None = None
-    """Classes of people alike in what earlier releases told; k holds over both."""
+    """Equivalence classes by what earlier releases told; k holds over both together."""
     suppression: Suppression | None = None
-    """A few people who may be left out; `None`: nobody."""
+    """How many people may be suppressed, and how they are selected; `None`: nobody."""
     absences: int = 0
-    """How many things that a person lacks attackers may know, in 0/1 columns."""
+    """How many of the things that a person lacks attackers may know, in 0/1 columns."""
     only_containment: bool = False
     """Whether the holder asked for releases by containment and for no others."""
     most_columns: int | None = None
-    """The most columns that the holder asked for: the best of so few are proposed, too."""
+    """The holder's limit on columns: the best sets within it are proposed, too."""
     most_pbi: float | None = None
-    """The largest breach increase that the holder asked for, likewise."""
+    """The holder's limit on breach increase, likewise."""
     codes: CodedFrame | None = None
-    """The columns of the table as codes, where somebody has them; `None`: they are made here."""
+    """The columns of the table as codes, if the caller has them."""
     fronts: dict[int | None, Any] = field(default_factory=dict, repr=False)
-    """Searches of whole columns that were run, by their budget: see `searched_front`."""
+    """Cached searches of whole columns, by budget, see `searched_front`."""
 
     def secret_draws(self, release: str) -> np.random.Generator:
-        """Draws for the release of that name, a stream of its own that the secret determines."""
+        """The random stream of the release of that name, determined by the secret seed."""
         return drawn_for(self.secret, release)
 
     @cached_property
     def coded(self) -> CodedFrame:
-        """The columns of the table as codes, each made once for all methods."""
+        """The columns of the table as codes, shared by all methods."""
         return CodedFrame(self.table.frame) if self.codes is None else self.codes
 
     @cached_property
     def views(self) -> tuple[tuple[tuple[str, ...], int], ...]:
-        """What each attacker may know, and the k that is asked for there."""
+        """The columns that each attacker may know, and the k required in them."""
         if not self.requirements.several:
             return ((self.table.quasi, self.k),)
         return tuple((known, some.k) for known, some in self.requirements.views.items())
@@ -97,16 +97,16 @@ class Problem:
         ]
 
     def keep_alike(self, names: Collection[str]) -> bool:
-        """Whether k rows are alike in what attackers see of some columns, where that is all."""
+        """Whether some columns keep k for every attacker; only where `only_k`."""
         return all(
             rows.keep([name for name in names if name in known])
             for rows, (known, _) in zip(self._alike, self.views)
         )
 
     def keeps(self, known: Known) -> bool:
-        """Whether columns, under the names by which attackers know them, keep what is required.
+        """Whether coded columns, under the names that attackers know them by, meet requirements.
 
-        A few people may be left out for that, where `suppression` says so.
+        If there is `suppression`, a few people may be suppressed to meet them.
         """
         if self.suppression is not None:
             return self.suppression.allows(known)
@@ -117,9 +117,10 @@ class Problem:
 
     @property
     def only_k(self) -> bool:
-        """Whether rows alike need only be counted: each is a person, and nothing else is asked.
+        """Whether counting equal rows is enough: each row is a person and only k is required.
 
-        Whom several attackers see among too few is left out for all of them, and so counted anew.
+        Not with suppression for several attackers: a row suppressed because of one of them is gone
+        for all, which changes the counts of the others.
         """
         plain = self.table.people.each_row and self.beside is None
         plain = plain and not (self.requirements.several and self.suppression is not None)
@@ -127,11 +128,11 @@ class Problem:
 
     @property
     def most_suppressed(self) -> int:
-        """The most people who may be left out."""
+        """The most people who may be suppressed."""
         return 0 if self.suppression is None else self.suppression.most
 
     def trimmed(self, release: Release) -> Release:
-        """A release without the few rows that keep it from what is required."""
+        """A release without the few rows that break a requirement."""
         return release if self.suppression is None else self.suppression.trimmed(release)
 
     @cached_property
@@ -141,27 +142,27 @@ class Problem:
 
     @property
     def by_containment(self) -> bool:
-        """Whether it is enough that k people have whatever anybody has.
+        """Whether containment anonymity is enough: k people have whatever one person has.
 
-        So it is in 0/1 records, and where the holder asks for nothing else. Whoever names columns
-        has an attacker in mind who looks them up, and who thus knows the zeros, too: then k people
-        must be alike in what a release shows of these columns.
+        It is for 0/1 records, and where the holder asks for nothing else. A holder who names
+        quasi-identifiers has an attacker in mind who looks people up and so knows the zeros, too:
+        then k people must be equal in these columns.
         """
-        whole = self.table.people.together  # then people are alike by all of their rows
+        whole = self.table.people.together  # equality is then by all rows of a person
         named = self.table.roles.quasi is not None or whole
         return not named and (self.is_binary or self.only_containment)
 
     @property
     def too_few(self) -> str | None:
-        """Why k cannot be met whatever is released; `None` where there are enough people."""
+        """Why no release at all can meet k; `None` if there are enough people."""
         if self.table.everybody >= self.k:
             return None
         return f"The table has {self.table.everybody} {self.table.unit}, fewer than k = {self.k}."
 
     def promising(self, release: Release) -> Release:
-        """A release that promises what is asked of every release of real rows, beside its own.
+        """A release with the promises required of every release of real rows, besides its own.
 
-        No method has to remember that, and none can forget it.
+        They are added here, so that no method can forget them.
         """
         if release.is_drawn:
             return release
@@ -170,10 +171,9 @@ class Problem:
         return replace(release, promises=(*asked, *own)) if asked else release
 
     def _asked_of(self, release: Release) -> tuple[KAnonymity, ...]:
-        """What must hold for a release.
+        """The promises required of a release.
 
-        Where people hide by containment, whatever anybody has, k people have; else k people are
-        alike in what each attacker may know.
+        Containment anonymity where that is enough, else k-anonymity in each attacker's columns.
         """
         if self.by_containment and is_binary(release.table):
             return (ContainmentAnonymity(self.k, self.absences, columns=release.features),)
@@ -188,9 +188,9 @@ class Problem:
 
 
 def _covers(own: KAnonymity, asked: KAnonymity) -> bool:
-    """Whether a promise leaves everybody at least as many people as another, by its own words.
+    """Whether a promise implies another.
 
-    Who are alike have what any of them has, so k alike are k by containment as well.
+    Equal people have what each of them has, so k-anonymity implies containment anonymity.
     """
     if isinstance(own, ContainmentAnonymity):
         same = isinstance(asked, ContainmentAnonymity) and own.absences >= asked.absences
@@ -201,7 +201,7 @@ def _covers(own: KAnonymity, asked: KAnonymity) -> bool:
 
 
 def as_records(table: Table, binary: Mapping[str, Cut] | None, k: int) -> BinaryTable:
-    """The table as 0/1 records: as it is where all features are 0 and 1, or else converted."""
+    """The table as 0/1 records: converted, unless all its features are 0/1 already."""
     if binary is None and is_binary(table):
         return from_wide(table)
     return binarise(table, binary, k=k)
@@ -211,7 +211,7 @@ class Method(ABC):
     """A way to propose releases: a frozen record of its settings, which checks them."""
 
     about: ClassVar[MethodRecord]
-    """What is known of it without running it."""
+    """Its description in the catalogue."""
 
     @property
     def name(self) -> str:
@@ -219,24 +219,24 @@ class Method(ABC):
 
     @abstractmethod
     def applies(self, problem: Problem) -> str | None:
-        """Why it does not apply to the table; `None` where it does."""
+        """Why it does not apply to the table; `None` if it does."""
 
     @abstractmethod
     def propose(self, problem: Problem) -> list[Release]: ...
 
     def refine(self, problem: Problem, releases: Collection[Release]) -> list[Release]:
-        """What more to propose, once all methods have proposed `releases`."""
+        """Further releases to propose, given what all methods have proposed."""
         return []
 
 
 MOST_NAMED = 4
-"""The most differences that a name has room for."""
+"""Most differences to list in a name."""
 
 
 def form_words(release: Release, column: str) -> str:
     """The form of a column of the original: `8 bands`, `8 groups`, `as it is` or `held back`.
 
-    Where yes/no columns were made of it, how many.
+    For a column that became yes/no columns, their number.
     """
     if made := [c for c in release.features if release.sources.get(c) == column]:
         return f"{len(made):,} yes/no {'column' if len(made) == 1 else 'columns'}"
@@ -253,24 +253,24 @@ def form_words(release: Release, column: str) -> str:
 
 
 def named_with_forms(release: Release) -> list[str]:
-    """The columns of a release with how coarse they are: `age in 8 bands`, `pay in steps of 10`."""
-    found = []
+    """The columns of a release with their forms: `age in 8 bands`, `pay in steps of 10`."""
+    names = []
     for column in release.features:
         words = form_words(release, column) if column in release.forms else ""
         joined = words if words.startswith("in ") else f"in {words}"
-        found.append(f"{column} {joined}" if words else column)
-    return found
+        names.append(f"{column} {joined}" if words else column)
+    return names
 
 
 def columns_of(release: Release) -> list[str]:
-    """The columns of the original that something is released of, in the order of the release."""
+    """The original's columns behind a release's columns, in the order of the release."""
     return list(dict.fromkeys(release.sources.get(c, c) for c in release.features))
 
 
 def what_differs(release: Release, others: Collection[Release]) -> list[str]:
-    """The columns that not all releases have in the same form, with the form in this one.
+    """The columns whose form differs between releases, with the form in this one.
 
-    What is released comes first; all that is held back is named once, at the end.
+    Released columns come first; those held back are listed together at the end.
     """
     names = list(dict.fromkeys(c for each in (release, *others) for c in columns_of(each)))
     differing = [c for c in names if len({_key(each, c) for each in (release, *others)}) > 1]
@@ -280,12 +280,12 @@ def what_differs(release: Release, others: Collection[Release]) -> list[str]:
 
 
 def differences(releases: Sequence[Release]) -> dict[str, str]:
-    """What differs of each release from all the others, in words, by its name."""
+    """How each release differs from the others, in words, by name."""
     return {each.name: "; ".join(what_differs(each, releases)) for each in releases}
 
 
 def _key(release: Release, column: str) -> str:
-    """Equal where two releases have a column in the same form."""
+    """Key that is equal if two releases have a column in the same form."""
     if made := [c for c in release.features if release.sources.get(c) == column]:
         return " ".join(sorted(made))
     if column not in release.features:
@@ -295,7 +295,7 @@ def _key(release: Release, column: str) -> str:
 
 
 def form_name(release: Release) -> str:
-    """A release by its columns, each with its form: `birth (8 bands) + sex`."""
+    """The name of a release by its columns and forms: `birth (8 bands) + sex`."""
     return set_name(
         [
             f"{c} ({form_words(release, c)})" if c in release.forms else c
@@ -316,7 +316,7 @@ def set_name(features: Sequence[str]) -> str:
 
 
 def name_once(releases: Iterable[Release]) -> Iterator[Release]:
-    """Releases whose names are all different: by what differs among those of one name."""
+    """Releases with unique names: equal names get what differs appended, or a number."""
     releases = list(releases)
     taken: set[str] = set()
     for release in releases:
@@ -333,9 +333,10 @@ def name_once(releases: Iterable[Release]) -> Iterator[Release]:
 
 
 def _told_apart(release: Release, others: Collection[Release]) -> list[str]:
-    """What differs; where only the ends of as many bands or groups do, a value that others lack.
+    """What tells a release apart from others of the same name.
 
-    Where groups of other values go by one name, it is said how many rows have it.
+    Its columns and forms; if these agree in words, a value that the others lack; if the values
+    agree too, in how many rows a value occurs.
     """
     parts = what_differs(release, others)
     if [what_differs(each, others) for each in others].count(parts) == 1:
@@ -349,7 +350,7 @@ def _told_apart(release: Release, others: Collection[Release]) -> list[str]:
 
 
 def _rows_apart(release: Release, others: Collection[Release]) -> list[str]:
-    """Of each column, the first value that not all releases have in as many rows, and in how many.
+    """For each column, the first value whose number of rows differs between releases.
 
     >>> from tamis.release import Recipe, released
     >>> from tamis.table import Roles, Table
@@ -360,17 +361,17 @@ def _rows_apart(release: Release, others: Collection[Release]) -> list[str]:
     >>> _rows_apart(both[0], both), _rows_apart(both[1], both)
     (['job: bard in 1 row'], ['job: bard in 2 rows'])
     """
-    found = []
+    apart = []
     for column in release.features:
         each = [_values(other, column) for other in others]
         mine = _values(release, column)
         if differing := [v for v in mine if len({other.get(v) for other in each}) > 1]:
-            found.append(f"{column}: {differing[0]} in {plural(mine[differing[0]], 'row')}")
-    return found
+            apart.append(f"{column}: {differing[0]} in {plural(mine[differing[0]], 'row')}")
+    return apart
 
 
 def _values(release: Release, column: str) -> dict[str, int]:
-    """The values of a column and their rows, in the alphabet's order."""
+    """The values of a column with their numbers of rows, in alphabetical order."""
     if column not in release.features:
         return {}
     cells = release.table.frame.get_column(column).cast(pl.String).drop_nulls()

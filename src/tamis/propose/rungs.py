@@ -1,4 +1,4 @@
-"""Sets of rungs: which keep people alike, and which are one step from which."""
+"""Sets of rungs: which of them keep k, and the steps from one to another."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tamis.risk.suppression import all_but_few
 Keeps = Callable[[Columns], bool]
 
 JOINED = 16
-"""So many sets of columns stay joined for all rows, since those asked next often begin alike."""
+"""Joined codes of sets of columns to cache: consecutive sets often have a prefix in common."""
 
 
 def keeps_people(
@@ -35,36 +35,36 @@ def keeps_people(
     most: int = 0,
     codes: CodedFrame | None = None,
 ) -> Keeps:
-    """Whether a set has one rung a column, and k people or more alike in what attackers may know.
+    """A check that a set has at most one rung a column and keeps k in the quasi-identifiers.
 
-    No set that holds a refused one is ever kept: two rungs of a column stay two, and classes only
-    become smaller.
+    It is monotone: no superset of a refused set is kept, since two rungs of a column stay two and
+    equivalence classes only become smaller.
 
     Parameters
     ----------
     rungs : sequence of Rung
-        It may grow; a rung keeps its place.
+        It may grow; rungs keep their places.
     frame : polars.DataFrame
         All rows, since all of them are released.
     quasi, k
-        The columns that attackers may know, and the fewest people alike in them.
+        The columns that attackers may know, and the smallest class allowed in them.
     people : People or array, optional
-        Whose each row is. `None`: each row is a person.
+        The person of each row. `None`: each row is a person.
     also : callable, optional
-        What else columns, as attackers see them, must keep.
+        A further check of columns as attackers see them.
     most : int
-        The most people who may be left out so that the rest keeps k; where people have several
-        rows, or more is asked, `also` says whether so few suffice.
+        The most people who may be suppressed so that the rest keeps k. Where people have several
+        rows or more is required, `also` decides that.
     codes : CodedFrame, optional
-        The columns as codes, where somebody has them.
+        The columns as codes, if the caller has them.
     """
     known = {i for i, name in enumerate(frame.columns) if name in set(quasi)}
     who = People.named(people, frame.height)
     codes = CodedFrame(frame) if codes is None else codes
     cells = _RungCells(rungs, frame, codes)
-    if known and who.each_row and also is None:  # then rows alike are counted once for all
+    if known and who.each_row and also is None:  # only k counts: equal rows collapse into one
         cells.collapse([frame.columns[column] for column in sorted(known)])
-    found = _Answers(rungs)
+    answers = _Answers(rungs)
 
     def kept_besides(together: Columns) -> bool:
         seen = [(frame.columns[rungs[c].column], cells.of(c)) for c in together]
@@ -91,13 +91,13 @@ def keeps_people(
             return True
         if also is not None:
             return counted_people(together)
-        return found.of(together, counted_people)
+        return answers.of(together, counted_people)
 
     return keeps
 
 
 class _RungCells:
-    """The rungs of a table as codes of its rows, or of its distinct ones; each is made once."""
+    """Cached codes of the rungs of a table, for all of its rows or its distinct ones."""
 
     def __init__(self, rungs: Sequence[Rung], frame: pl.DataFrame, codes: CodedFrame) -> None:
         self._rungs, self._frame, self._codes = rungs, frame, codes
@@ -106,7 +106,7 @@ class _RungCells:
         self.rows: DistinctRows | None = None
 
     def collapse(self, names: Sequence[str]) -> None:
-        """From now on only rows that are distinct in these columns."""
+        """From now on, give codes of the distinct rows of these columns only."""
         self.rows = collapsed([self._codes[name] for name in names])
 
     def of(self, number: int) -> Coded:
@@ -125,10 +125,11 @@ class _RungCells:
 
 
 class _Answers:
-    """Which sets of rungs keep k, counted only where no other set tells.
+    """Known answers to which sets of rungs keep k, from which others follow without counting.
 
-    Classes of rows only become larger where less is told: whoever could work out a refused set
-    has a refused one, and what can be worked out from a kept set is kept. Sets are words of bits.
+    Generalising only merges classes. So a set that determines a refused one is refused, and a set
+    that a kept one determines is kept. Sets are integers with one bit a rung, so that "determines"
+    is one operation.
     """
 
     def __init__(self, rungs: Sequence[Rung]) -> None:
@@ -138,10 +139,10 @@ class _Answers:
         self._refused: dict[Columns, int] = {}
 
     def of(self, columns: Columns, counted: Callable[[Columns], bool]) -> bool:
-        """Whether a set is kept, by the others or else as counted.
+        """Whether a set is kept: as earlier answers imply, else as counted.
 
-        A set is counted column by column, the finest first: what refuses most sets is a part of
-        two or three columns, which is cheap to count and then refuses all other sets with it.
+        A set is counted column by column, the finest first. Most sets fail by a subset of two or
+        three columns, which is cheap to count and then refuses every other set with it.
         """
         self._learn_rungs()
         makes = self._makes_of(columns)
@@ -156,12 +157,12 @@ class _Answers:
             if not counted(part):
                 self._refused[part] = word
                 return False
-            self._kept.pop(part[:-1], None)  # what this one says, and more
+            self._kept.pop(part[:-1], None)  # implied by the longer part
             self._kept[part] = self._makes_of(part)
         return True
 
     def _learn_rungs(self) -> None:
-        """Where there are more rungs by now, more can be worked out from the sets before."""
+        """Include rungs added since the last call in what rungs and kept sets determine."""
         if len(self._makes) < len(self._rungs):
             alike = of_columns(self._rungs)
             self._makes = [
@@ -175,11 +176,12 @@ class _Answers:
 
 
 def _tells_all(one: Rung, other: Rung) -> bool:
-    """Whether one rung of a column tells rows apart wherever another of it does, of any chain."""
+    """Whether a rung determines another one of the same column, of whatever chain."""
     if one is other:
         return True
     if one.form is None or other.form is None or one.form.finest != other.form.finest:
         return one.form is None and one.level is None
+    # As many pairs of groups as groups of `one`: each of these lies within one group of `other`.
     return len(set(zip(one.form.group_of, other.form.group_of))) == one.form.groups
 
 
@@ -188,10 +190,10 @@ def _word(columns: Columns) -> int:
 
 
 def moves(rungs: Sequence[Rung], columns: Columns) -> list[Columns]:
-    """The sets that are one step from a set: one column a rung finer or coarser.
+    """The sets one step from a set: one column a rung finer or coarser.
 
-    The step from the column as it is leads to the finest rung of its last chain, the step below a
-    coarsest rung to its absence, and back. A rung that a later chain has too may be exchanged.
+    The column as it is steps to the finest rung of its last chain, a coarsest rung to the column's
+    absence, and back. A rung may be exchanged for one of as many groups in a later chain.
 
     >>> rungs = [Rung(0, 9), Rung(1, 2), Rung(0, 3, chain=1), Rung(0, 2, chain=1)]
     >>> moves(rungs, (1, 2)), moves(rungs, (0,))
@@ -199,54 +201,53 @@ def moves(rungs: Sequence[Rung], columns: Columns) -> list[Columns]:
     """
     ladders = _ladders(rungs)
     own = {rungs[c].column: c for c in columns}
-    found = []
+    neighbours = []
     for column in sorted(ladders):
         rest = [c for c in columns if c != own.get(column)]
         for step in _steps(rungs, ladders[column], own.get(column)):
-            found.append(tuple(sorted(rest if step is None else [*rest, step])))
-    return found
+            neighbours.append(tuple(sorted(rest if step is None else [*rest, step])))
+    return neighbours
 
 
 def _ladders(rungs: Sequence[Rung]) -> dict[int, dict[int, list[int]]]:
-    """By column and chain the numbers of the rungs, the finest first."""
-    found: dict[int, dict[int, list[int]]] = {}
+    """Rung numbers by column and chain, the finest first."""
+    ladders: dict[int, dict[int, list[int]]] = {}
     for number in sorted(range(len(rungs)), key=lambda n: (rungs[n].chain, -rungs[n].groups)):
         rung = rungs[number]
-        found.setdefault(rung.column, {}).setdefault(rung.chain, []).append(number)
-    return found
+        ladders.setdefault(rung.column, {}).setdefault(rung.chain, []).append(number)
+    return ladders
 
 
 def _steps(
     rungs: Sequence[Rung], chains: dict[int, list[int]], own: int | None
 ) -> list[int | None]:
-    """The rungs next to a column's own; `None` is its absence."""
+    """The rungs next to a column's current one; `None` is its absence."""
     (as_it_is,), last = chains[0], chains[max(chains)]
     if own is None:
         return [last[-1]]
     chain = rungs[own].chain
     path = [as_it_is, *(last if own == as_it_is else chains[chain]), None]
     path = list(dict.fromkeys(path))
-    found = [b if a == own else a for a, b in pairwise(path) if own in (a, b)]
+    nearest = [b if a == own else a for a, b in pairwise(path) if own in (a, b)]
     if own == as_it_is:
-        return list(dict.fromkeys([*found, *_cures(rungs, chains)[:1]]))
+        return list(dict.fromkeys([*nearest, *_cures(rungs, chains)[:1]]))
     same = [n for n in last if rungs[n].groups == rungs[own].groups and rungs[n].chain > chain]
-    return [*found, *same, *(last[:1] if rungs[own].dropped and chain < max(chains) else [])]
+    return [*nearest, *same, *(last[:1] if rungs[own].dropped and chain < max(chains) else [])]
 
 
 def _cures(rungs: Sequence[Rung], chains: Mapping[int, Sequence[int]]) -> list[int]:
-    """The rungs of a column of fewer digits that do not show what tells, the finest first."""
+    """The rungs of fewer digits that hide a telling view, the finest first."""
     return [n for chain in sorted(chains) for n in chains[chain] if rungs[n].cures]
 
 
 def coarsen_others(
     rungs: Sequence[Rung], start: Columns, step: Columns, keeps: Keeps, worth: Floats
 ) -> Columns:
-    """A step with the other columns as coarse as it needs to be kept; () where nothing helps.
+    """A step with other columns coarsened until it is kept; () if nothing helps.
 
-    A set that fills what k allows has no neighbour with more in it: every better set is behind
-    worse ones, in which some column is coarser already. The rung that the step brings stays; of
-    the others the one that loses least by itself (`worth` of each rung) gets coarser, again and
-    again.
+    A set that uses up what k allows has no kept neighbour with more in it: every better set lies
+    behind worse ones, in which some column is already coarser. The rung that the step brings stays;
+    of the others, the one that loses least alone (by `worth`) is coarsened, again and again.
 
     >>> rungs = [Rung(0, 9), Rung(1, 9), Rung(0, 2, chain=1), Rung(1, 2, chain=1)]
     >>> worth = np.array([3.0, 3.0, 2.0, 2.0])
@@ -271,12 +272,12 @@ def coarsen_others(
 def _coarser(
     rungs: Sequence[Rung], ladders: Mapping[int, dict[int, list[int]]], own: int
 ) -> int | None:
-    """The next coarser rung of a column; `None` is its absence."""
+    """The next coarser rung of a column; `None` is the column's absence."""
     chains, chain = ladders[rungs[own].column], rungs[own].chain
     path = [*(chains[chain] if chain else [own, *_last(chains)]), None]
     return path[path.index(own) + 1]
 
 
 def _last(chains: Mapping[int, list[int]]) -> list[int]:
-    """The rungs that were made last; none where a column is only there as it is."""
+    """The rungs of the latest chain; empty if the column has no coarser form."""
     return chains[max(chains)] if max(chains) else []

@@ -1,9 +1,9 @@
 """Releases of synthetic rows, drawn with differential privacy.
 
-Nobody who sees such a release learns more about one row, or about one person where the roles name
-people, than epsilon allows. So that this holds for everything that is shared, only one release is
-proposed, based on public knowledge alone; where a data holder asks for several, the choice among
-them looks at the table without noise, and the release says so.
+Whoever sees such a release learns no more about one row, or one person if the roles identify
+people, than epsilon allows. For this to hold for everything that is shared, only one release is
+proposed, based on public knowledge alone. If a data holder asks for several, the choice among them
+uses the table without noise, and the release says so.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from tamis.table import Table
 
 
 class Draw(NamedTuple):
-    """Synthetic rows, and what drawing them has cost."""
+    """Synthetic rows, and the privacy budget that they used."""
 
     table: Table
     recipe: dict[str, Any]
@@ -35,35 +35,35 @@ class Draw(NamedTuple):
 
 @dataclass(frozen=True)
 class Synthetic(Method):
-    """Rows drawn with differential privacy; `Settings.epsilon` says what that may cost.
+    """Rows drawn with differential privacy, within the budget `Settings.epsilon`.
 
     Parameters
     ----------
     kinds : sequence of str
-        Any of `selected` (columns of 0 and 1, chosen privately, then a histogram), `histogram`,
-        `partition` and `synthesiser`. None: `synthesiser` where `algorithm` is given, `selected`
-        where there are `items`, otherwise `partition`.
+        Any of `selected` (0/1 columns, chosen privately, then a histogram), `histogram`,
+        `partition` and `synthesiser`. Empty: `synthesiser` if `algorithm` is given, `selected` if
+        there are `items`, otherwise `partition`.
     bounds : mapping of column to its declaration
-        Public knowledge, about the target too; see `tamis.dp.domain.axis`. Only the columns named
-        here are drawn.
+        Public knowledge about columns, including the target; see `tamis.dp.domain.axis`. Only the
+        columns named here are drawn.
     items : sequence of str
-        The publicly known columns of 0 and 1 that `selected` chooses among. None: all features of
-        the table, whose names are then taken to be public.
+        The publicly known 0/1 columns that `selected` chooses among. Empty: all features of the
+        table, whose names are then taken to be public.
     missing : sequence of str
-        Columns in which, as is publicly known, a cell may be missing.
+        Columns that are publicly known to have missing cells.
     features : int
-        How many columns `selected` chooses.
+        Number of columns that `selected` chooses.
     bins : int, optional
-        Intervals of a column of numbers.
+        Number of intervals of a numeric column.
     rows : int, optional
-        About how many rows there are, if that is public: for `partition`.
+        The approximate number of rows, if public; for `partition`.
     max_rows_per_person : int
         The most rows used per person; `selected` supports only 1.
     neighbours : {"add-remove", "substitute"}
-        Which tables must be indistinguishable; `selected` supports only ``"substitute"``, the
+        The neighbouring relation of tables; `selected` supports only ``"substitute"``, the
         synthesiser only ``"add-remove"``.
     algorithm : {"aim", "mst"}, optional
-        How the synthesiser chooses what to count; `None`: AIM, where it is among the kinds.
+        How the synthesiser selects what to count; `None`: AIM.
     delta : float
         For the synthesiser; see `DPSynthesiser`.
     """
@@ -109,7 +109,7 @@ class Synthetic(Method):
 
     @property
     def _kinds(self) -> Sequence[str]:
-        """What was asked for, or what the public knowledge allows; cells are never looked at."""
+        """The kinds asked for, else what public knowledge allows; it never depends on cells."""
         if self.kinds:
             return self.kinds
         if self.algorithm is not None:
@@ -118,12 +118,12 @@ class Synthetic(Method):
 
     @property
     def counted_for(self) -> str:
-        """The neighbours that the cost is counted for."""
+        """The neighbouring relations that the budget is stated for."""
         fixed = {"selected": "substitute", "synthesiser": "add-remove"}
         return ", ".join(sorted({fixed.get(kind, self.neighbours) for kind in self._kinds}))
 
     def _release(self, problem: Problem, kind: str) -> Release:
-        """Rows drawn from the whole table, to publish; from the rows seen, to be evaluated."""
+        """Draw twice: from the whole table to publish, from the seen rows to evaluate."""
         draw = self._selected if kind == "selected" else partial(self._from_counts, kind)
         every = (
             self._candidates(problem.table)
@@ -142,7 +142,7 @@ class Synthetic(Method):
         )
 
     def _as_declared(self, table: Table, features: list[str]) -> Table:
-        """The original rows, in the types that synthetic rows have."""
+        """The original rows in the declared types, which synthetic rows have."""
         whole = released(table, features, "", Recipe(self.name)).table
         declared = {c: self.bounds.get(c, ZERO_ONE) for c in (*features, table.target)}
         of = [
@@ -152,7 +152,7 @@ class Synthetic(Method):
         return replace(whole, frame=brought(whole.frame, of))
 
     def _candidates(self, table: Table) -> list[str]:
-        """The columns to choose among; an error where the labels are not public."""
+        """The columns to choose among; raise if the target's labels are not public."""
         check_most(self.max_rows_per_person, table.roles, "substitute")
         check_public_labels(table.target, self.bounds)
         if strange := [c for c in self.items if c not in table.features]:
@@ -163,21 +163,21 @@ class Synthetic(Method):
         return list(self.items or table.features)
 
     def _with_bounds(self, table: Table) -> list[str]:
-        """The features with public bounds; an error if there are none or the target has none."""
+        """The features with public bounds; raise if there are none or the target has none."""
         known = {*table.features, table.target}
         if unknown := [c for c in (*self.bounds, *self.missing) if c not in known]:
             raise InputError(
                 f"the bounds name {listed(unknown)}, which is not a column to release; there are "
                 f"{listed([*table.features, table.target])}"
             )
-        found = [c for c in table.features if c in self.bounds]
-        if not found or table.target not in self.bounds:
+        bounded = [c for c in table.features if c in self.bounds]
+        if not bounded or table.target not in self.bounds:
             raise InputError(
                 "rows are drawn within public bounds: name the columns to draw and the target "
                 f"{table.target!r} in a file given with --bounds, each with [low, high] or all "
                 "its possible values"
             )
-        return found
+        return bounded
 
     def _from_counts(self, kind: str, table: Table, problem: Problem) -> Draw:
         model = self._model(kind, problem)
@@ -220,7 +220,7 @@ class Synthetic(Method):
 
 
 def check_public_labels(target: str, bounds: Mapping[str, Any]) -> None:
-    """An error where the labels of the target are not public."""
+    """Raise if the target's labels are not public."""
     if target not in bounds:
         raise InputError(
             f"the target {target!r} has no public labels; list the two in [bounds] of the file "

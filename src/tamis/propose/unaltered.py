@@ -1,4 +1,4 @@
-"""Releases of unaltered columns: no other set beats them in what they keep and tell, or by E(S)."""
+"""Releases of unaltered columns: the front of kept and told, and candidates by breach increase."""
 
 from __future__ import annotations
 
@@ -31,26 +31,27 @@ if TYPE_CHECKING:
     from tamis.select.breach.search import Trials
 
 CAUTIONS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)
-"""What told may weigh against kept: the best set for each is proposed."""
+"""Weights of told against kept, for each of which the best set is proposed."""
 STABLE_ROWS = 5000
 """From this many rows on, one round of folds is stable enough."""
 REPEATS = 5
+"""Rounds of folds on fewer rows."""
 MOST_SEARCHED = 300
-"""The most columns that are searched: of more, those that promise most about the target."""
+"""Most columns to search; of more, the most promising ones about the target."""
 Worth = Callable[[Sequence[Sequence[str]]], list[int]]
 
 
 @dataclass(frozen=True)
 class KeptToldFront(Method):
-    """The sets of columns that a holder may want, whatever told weighs against kept.
+    """The front of kept and told: sets of columns that are best for some weight of told.
 
     Parameters
     ----------
     budget : int
-        The most sets to fit; all sets of tables of at most ten columns.
+        The most sets to fit; tables of at most ten columns have all their sets fitted.
     most : int
-        How many sets of the front are proposed at most, besides the best for some weights and all
-        columns that attackers cannot know, alone and with what fits within k.
+        The most sets of the front to propose, besides the best for some weights, and the columns
+        that attackers cannot know, alone and with what k allows beside them.
     """
 
     about: ClassVar[MethodRecord] = FRONT
@@ -103,7 +104,7 @@ class KeptToldFront(Method):
 def searched_front(
     problem: Problem, budget: int = BUDGET
 ) -> tuple[Front, Callable[[Columns], bool]]:
-    """The search of whole columns, and what it asked of sets; run once, whoever needs it."""
+    """The cached search of whole columns, with its check that sets keep k."""
     assert problem.yardstick is not None
     bits = problem.yardstick.searching
     most = None if len(bits) <= WHOLE else budget
@@ -111,17 +112,17 @@ def searched_front(
         keeps = keeps_k(problem)
         front = search_front(bits, keeps, seeds=[unknowable(problem)], budget=most)
         problem.fronts[most] = front, keeps
-    found: tuple[Front, Callable[[Columns], bool]] = problem.fronts[most]
-    return found
+    searched: tuple[Front, Callable[[Columns], bool]] = problem.fronts[most]
+    return searched
 
 
 def in_order(table: Table, names: Collection[str]) -> list[str]:
-    """Some features in the order of the table."""
+    """Some features, in the order of the table."""
     return [name for name in table.features if name in names]
 
 
 def preferred(measured: KeptTold, sets: list[Columns], most: int | None = None) -> list[Columns]:
-    """The best set for some weights of told against kept; `most`: of so many columns at most."""
+    """The best set for each weight of `CAUTIONS`, among sets of at most `most` columns."""
     sizes = [len(columns) for columns in sets]
     allowed = np.array([most is None or size <= most for size in sizes])
     cautions = CAUTIONS if allowed.any() else ()
@@ -129,7 +130,7 @@ def preferred(measured: KeptTold, sets: list[Columns], most: int | None = None) 
 
 
 def unknowable(problem: Problem) -> Columns:
-    """The columns that attackers cannot know."""
+    """The columns that attackers cannot know: features that are no quasi-identifiers."""
     if problem.table.roles.quasi is None:
         return ()
     known = set(problem.table.quasi)
@@ -137,7 +138,7 @@ def unknowable(problem: Problem) -> Columns:
 
 
 def filled(bits: SubsetBits, keeps: Callable[[Columns], bool], start: Columns) -> Columns:
-    """A set with every column added that k allows, the most promising ones first."""
+    """A set extended greedily by every column that k allows, the most promising first."""
     teaches, _ = bits.expected(start)
     for column in np.argsort(-teaches, kind="stable"):
         grown = tuple(sorted({*start, int(column)}))
@@ -147,14 +148,14 @@ def filled(bits: SubsetBits, keeps: Callable[[Columns], bool], start: Columns) -
 
 
 def contained(cells: NDArray[np.uint8], k: int, absences: int, people: People) -> bool:
-    """Whether k people have all that anybody has, and lack what is known to be lacking."""
+    """Whether 0/1 cells have containment anonymity k against so many known absences."""
     if containment_anonymity(cells, people=people) < k:
         return False
     return not absences or absence_anonymity(cells, absences, people=people, enough=k) >= k
 
 
 def keeps_k(problem: Problem) -> Callable[[Columns], bool]:
-    """Whether sets of columns keep the anonymity asked for, over all rows of the table."""
+    """A check that a set of columns meets the requirements, over all rows of the table."""
     table, k = problem.table, problem.k
     features = sorted(table.features)
     if problem.is_binary and problem.by_containment:
@@ -176,18 +177,18 @@ def keeps_k(problem: Problem) -> Callable[[Columns], bool]:
 
 @dataclass(frozen=True)
 class Breach(Method):
-    """Candidates of the breach-aware search, and the same reduced until they satisfy k.
+    """Candidates of the breach-aware search, as found and reduced until they satisfy k.
 
     Parameters
     ----------
     search : {"auto", "walk", "exhaustive", "forward", "backward"}
         As in `BreachSelector`.
     attacker : str, optional
-        Who guesses the sensitive column during the search, by its short name; `None`: the
-        classifier itself. The scorecard tries more of them.
+        The attacker of the search, by its short name; `None`: the classifier itself. The scorecard
+        tries further ones.
     folds : int
     most : int
-        How many candidates are proposed at most, the best by E(S) first.
+        The most candidates to propose, the best by E(S) first.
     """
 
     about: ClassVar[MethodRecord] = BREACH
@@ -215,8 +216,8 @@ class Breach(Method):
 
     def propose(self, problem: Problem) -> list[Release]:
         problem = _narrowed(problem)
-        found, trials = self._searched(problem)
-        order = [c for c in found.order_ if c is not found.baseline_]
+        selector, trials = self._searched(problem)
+        order = [c for c in selector.order_ if c is not selector.baseline_]
         asked = [c for c in order if _is_asked_for(problem, c)]
         ordered = [c.features for c in (*order[: self.most], *asked[: self.most])]
         worth = self._worth(problem, trials)
@@ -224,7 +225,9 @@ class Breach(Method):
         trimmed = [kept_to(problem, features, worth) for features in every]
         table, model = problem.table, type(problem.classifier).__name__
         sets = dict.fromkeys(tuple(in_order(table, set(f))) for f in (*ordered, *trimmed) if f)
-        recipe = Recipe(self.name, {"search": found.search_, "folds": self.folds, "model": model})
+        recipe = Recipe(
+            self.name, {"search": selector.search_, "folds": self.folds, "model": model}
+        )
         return [
             released(table, features, set_name(features), recipe)
             for features in sets
@@ -232,10 +235,10 @@ class Breach(Method):
         ]
 
     def _worth(self, problem: Problem, trials: Trials) -> Worth:
-        """Rows that naive Bayes predicts correctly in one round of folds, for any sets of features.
+        """Number of rows that naive Bayes predicts correctly in one round of folds, by set.
 
-        It costs little for dozens of sets. Where it is also what the search went by, the scores of
-        the search are asked: their first round of folds is this one.
+        Naive Bayes costs little for dozens of sets. If the search used it too, its cached scores
+        are reused: their first round of folds is this one.
         """
         from tamis.learn.bayes import AdditiveNaiveBayes
         from tamis.learn.subset_scores import SubsetScores
@@ -254,7 +257,7 @@ class Breach(Method):
                 groups=_groups(problem),
                 random_state=problem.random_state,
             )
-        return lambda sets: [sum(found.correct[: self.folds]) for found in scores.many(sets)]
+        return lambda sets: [sum(score.correct[: self.folds]) for score in scores.many(sets)]
 
     def _searched(self, problem: Problem) -> tuple[BreachSelector, Trials]:
         from tamis.select.breach import BreachSelector
@@ -282,33 +285,33 @@ class Breach(Method):
         return selector, trials
 
 
-def _is_asked_for(problem: Problem, found: Candidate) -> bool:
-    """Whether a set meets the limits on columns and on the breach increase, if there are any."""
+def _is_asked_for(problem: Problem, candidate: Candidate) -> bool:
+    """Whether there are limits on columns or breach increase, and a candidate meets them."""
     columns, pbi = problem.most_columns, problem.most_pbi
     if columns is None and pbi is None:
         return False
-    return (columns is None or found.size <= columns) and (pbi is None or found.pbi <= pbi)
+    return (columns is None or candidate.size <= columns) and (pbi is None or candidate.pbi <= pbi)
 
 
 def _narrowed(problem: Problem) -> Problem:
-    """The same problem with the most promising columns alone, by rows that a search may see."""
+    """The problem with the most promising columns only, by rows that a search may see."""
     if len(problem.table.features) <= MOST_SEARCHED or problem.yardstick is None:
         return problem
     bits = problem.yardstick.searching
     rows, target = bits.parts.learn, bits.target
-    said = np.tile(shares(target.label[rows], target.classes), (len(rows), 1))
-    expected = expected_bits(bits.table, rows, said, target.label[rows])[: len(bits)]
+    proba = np.tile(shares(target.label[rows], target.classes), (len(rows), 1))
+    expected = expected_bits(bits.table, rows, proba, target.label[rows])[: len(bits)]
     best = np.argsort(-expected, kind="stable")[:MOST_SEARCHED]
     names = [problem.yardstick.features[c] for c in best]
     return replace(problem, table=problem.table.select(names))
 
 
 def kept_to(problem: Problem, features: Sequence[str], worth: Worth) -> tuple[str, ...]:
-    """The most useful of some features that together leave k people alike.
+    """A subset of features that keeps k, selected greedily by `worth`.
 
-    What attackers cannot know is kept; from the rest, the feature that helps most and fits is
-    added, again and again, because k never rises when a column is added. `worth` says what each of
-    some sets of features is worth, as a whole number.
+    Features that attackers cannot know are all kept. Of the others, the most useful one that fits
+    is added, again and again; one that does not fit is dropped for good, since k never rises when a
+    column is added. `worth` gives a whole number for each of some sets of features.
     """
     known = [f for f in problem.table.quasi if f in set(features)]
     kept = [f for f in features if f not in set(known)]
@@ -323,13 +326,13 @@ def kept_to(problem: Problem, features: Sequence[str], worth: Worth) -> tuple[st
         return fewest_alike([together, problem.coded[feature]], problem.table.people) >= problem.k
 
     while known := [f for f in known if fits(f)]:
-        found = worth([[*kept, *chosen, f] for f in known])
-        best = max(range(len(known)), key=found.__getitem__)
+        worths = worth([[*kept, *chosen, f] for f in known])
+        best = max(range(len(known)), key=worths.__getitem__)
         chosen.append(known.pop(best))
         together = dense(joined(together, problem.coded[chosen[-1]]))
     return (*kept, *chosen)
 
 
 def _groups(problem: Problem) -> NDArray[np.int64] | None:
-    """The person of each row that may be seen, as scikit-learn takes groups."""
+    """The person of each seen row, as scikit-learn's `groups`."""
     return problem.split.people_of(problem.table)[problem.split.seen].groups
