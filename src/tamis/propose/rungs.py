@@ -249,6 +249,7 @@ def coarsen_others(
     behind worse ones, in which some column is already coarser. The rung that the step brings stays;
     of the others, the one that loses least alone (by `worth`) is coarsened, again and again.
 
+    >>> import numpy as np
     >>> rungs = [Rung(0, 9), Rung(1, 9), Rung(0, 2, chain=1), Rung(1, 2, chain=1)]
     >>> worth = np.array([3.0, 3.0, 2.0, 2.0])
     >>> coarsen_others(rungs, (0,), (0, 3), lambda columns: 0 not in columns, worth)
