@@ -1,4 +1,4 @@
-"""What there is to say of a choice, measured before anything is written: `analyse`.
+"""Analyse a choice: everything that pages and manifests say of it, measured before publishing.
 
 ::
 
@@ -7,24 +7,24 @@
     kept_told       what the chosen release keeps and tells, what another caution would choose
     candidates      every release that was compared, what counted, the limits
     attack_shares   how often attackers are right
-    crowds          who is unique, how many look alike, what gives people away
-    lost_words      who is left out and why
-    notes           the table in figures, and what a reader must know to read them
+    crowds          who is unique, the sizes of classes, what singles people out
+    lost_words      who is suppressed and why
+    notes           the table in figures, and what a reader needs to understand them
 
-    records         records as plain values, and as others may read them
+    records         records as plain values, and as recipients may read them
 
-`tamis.publish` writes what is found here and trains nothing: it measures its promises again on the
-written file, and adds them. Each record is defined where it is made, with what recipients may see
-of it; numbers are fractions, never percentages, and texts contain no cell value except the labels
-and thresholds of a rule.
+`tamis.publish` writes these results and trains nothing; it measures the promises again on the
+written file and adds them. Each record is defined where it is made, with what recipients may see of
+it; numbers are fractions, never percentages, and texts contain no cell value except the labels and
+thresholds of a rule.
 
-No count of people from 1 to k - 1 is in it: a figure based on fewer than k people is `None`, and
-class sizes are grouped into bins that are wide enough. The exceptions are the figures of `exposure`
-that anybody can count from the released file: how many rows are unique in it reveals nothing that
-the file itself does not. `tamis.publication.report` refuses what breaks this.
+No count of people from 1 to k - 1 is included: a figure based on fewer than k people is `None`, and
+class sizes are grouped into wide enough bins. The exceptions are figures of `exposure` that anybody
+can count from the released file: how many rows are unique in it reveals nothing beyond the file.
+`tamis.publication.report` refuses what breaks this.
 
-Where `unit` says "people", people are known, by identifiers or because each row is a person; where
-it says "rows", nobody said who they are, and what a page calls "people" elsewhere are rows.
+Where `unit` is "people", people are known, by identifiers or because each row is a person; where it
+is "rows", nobody said who they are, and what a page calls "people" elsewhere are rows.
 """
 
 from __future__ import annotations
@@ -95,88 +95,87 @@ from tamis.release_counts import Alike, ExposureFacts, Kind
 from tamis.table import Unit
 
 SCHEMA_VERSION = 2
-"""Of ``private/summary.json``; increased whenever a field changes its meaning or is removed."""
+"""Version of ``private/summary.json``; increased when a field changes meaning or is removed."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Analysis:
     """Everything that a report shows.
 
-    A part without a word on recipients is the holder's alone: see `tamis.analyse.records`. What
-    only the written file can tell is added by `tamis.publish`.
+    A part is the holder's alone unless it says what recipients see, see `tamis.analyse.records`.
+    `tamis.publish` adds what only the written file can tell.
     """
 
     tamis_version: str = field(default=__version__, metadata=SHARED)
     made: str = field(default="", metadata=SHARED)
     """The date as people read it, ISO 8601; known once written."""
     k: int = field(metadata=SHARED)
-    """No count of people from 1 to k - 1 is here."""
+    """Counts of people from 1 to k - 1 are left out."""
     unit: Unit = field(metadata=SHARED)
-    """What a count is about."""
+    """What is counted: people or rows."""
     table: TableFacts
     """The original and the release in figures."""
     bits: BitsFacts | None
-    """What the release keeps and tells, and how that chose it; `None` for recipients of synthetic
-    rows, like the close look."""
+    """What the release keeps and tells, and how the choice used it; `None` for recipients of
+    synthetic rows, like the close look."""
     close_look: CloseLookFacts | None
-    """The same by slower learners, and whom a mean hides."""
+    """Kept and told by slower learners, and the few people that a mean hides."""
     columns: tuple[ColumnFate, ...]
     """What happened to each column, in one sentence."""
     methods: tuple[MethodReport, ...]
-    """What was tried, what did not apply and why."""
+    """The methods that were tried, and why others did not apply."""
     factors: tuple[Factor, ...]
-    """What counted in ranks, in which direction, with which weight; empty where none were asked
-    for."""
+    """Factors of the ranks with direction and weight; empty unless ranks were asked for."""
     candidates: tuple[CandidateFacts, ...]
     """Every release that was compared, the baseline included."""
     limits: LimitLines
     """Hard limits, and what guessing alone would reach."""
     measures: tuple[MeasureFacts, ...]
-    """How useful the chosen release is, on rows never seen before."""
+    """How useful the chosen release is, on the reporting rows."""
     attackers: tuple[AttackerRate, ...]
     """How often each attacker was right; recipients see them where the target is the secret."""
     of_hundred: tuple[AttackShare, ...] = ()
-    """Whom a few attackers find, and whose secret they guess; empty for synthetic rows and for
-    tables of many cells."""
+    """How many people a few attackers find, and whose secret they guess; empty for synthetic rows
+    and for tables of many cells."""
     risk_tests: tuple[RiskTest, ...] = ()
     """Singling out, linkability, inference: the figures of the dossier."""
     finalists: tuple[FinalistFacts, ...] = ()
-    """The same of the releases that came next."""
+    """What the same attackers reach with the releases that came next."""
     exposure: ExposureFacts | None = field(metadata=SHARED)
     """Who is unique, by what attackers know; `None` for synthetic rows."""
     same_sensitive: Alike | None = None
-    """Groups of `exposure.known` in which all share the sensitive value; `None` where that is the
+    """Classes of `exposure.known` in which all share the sensitive value; `None` if that is the
     target."""
     classes: ClassSizes | None = None
-    """How many people look alike, before and after."""
+    """The sizes of equivalence classes, before and after."""
     giveaways: GiveawayFacts | None = None
-    """Which columns single people out; `None` for synthetic rows, and where hardly anybody is
+    """Which columns single people out; `None` for synthetic rows, and if hardly anybody is
     unique."""
     rules: Rules | None = None
     """What happened to the rules of the original, worst first."""
     promises: tuple[PromiseFacts, ...] = field(default=(), metadata=SHARED)
-    """With the value measured on the written file."""
+    """The promises, each with the value measured on the written file."""
     threats: tuple[ThreatFacts, ...] = field(default=(), metadata=SHARED)
-    """Each attacker by what is left, the worst first; empty where none has a name."""
+    """Each named attacker and the risk that is left, the worst first."""
     kept_private: tuple[PromiseFacts, ...] = ()
-    """The same of a sensitive column that is not released."""
+    """Promises about a sensitive column that is not released."""
     not_promised: tuple[str, ...] = field(default=(), metadata=SHARED)
     left_out: LeftOut | None = None
-    """`None` where nobody was."""
+    """Who is suppressed; `None` if nobody is."""
     recipe: RecipeFacts = UNKNOWN
     """How the release was made; known once written."""
     budget: BudgetFacts | None = field(default=None, metadata=SHARED)
-    """`None` unless rows are synthetic. Where they are, recipients see no figure that was measured
-    on people: no epsilon covers it."""
+    """The privacy budget of synthetic rows, else `None`. With synthetic rows, recipients see no
+    figure that was measured on people, since epsilon does not cover it."""
     notes: tuple[Note, ...] = ()
-    """What a reader must know to understand the rest correctly."""
+    """What a reader needs to understand the rest correctly."""
 
     def __repr__(self) -> str:
         return in_short(self, f"{len(self.candidates)} releases of {self.table.rows:,} rows")
 
     @property
     def held_back(self) -> int:
-        """How many columns of the original are not in the release in any form."""
+        """Number of the original's columns that are not released in any form."""
         return sum(c.fate not in KEPT_FATES for c in self.columns) + self.table.unlisted
 
     def to_dict(self, audience: Audience = "holder") -> dict[str, Any]:
@@ -186,17 +185,18 @@ class Analysis:
         return {"schema_version": SCHEMA_VERSION, **parts}
 
     def seen_by(self, audience: Audience) -> Self:
-        """The same for the holder; for recipients nothing about the columns that were held back.
+        """The analysis as an audience may read it: recipients learn nothing of held-back columns.
 
-        Gone are the name of the table, the order of its columns, the other candidates, the rules of
-        the original (their thresholds come from values that may not be released), comparisons with
-        the original but one (how much is kept, in whole percent), the reasons for each column (they
-        may name others), what gives people away, class sizes before and the bins that they decide,
-        private settings and notes; what is told of the sensitive column; and where the sensitive
-        column is not released, its name and the attackers, whose figures reveal how frequent its
-        values are. `table.features` still says how many columns there were. Where rows are left
-        out, figures are in hundredths. For synthetic rows, every figure measured on people is gone,
-        including the numbers of rows and columns of the original.
+        For recipients these are removed: the name of the table and the order of its columns; the
+        other candidates; the rules of the original, whose thresholds come from values that may not
+        be released; all comparisons with the original except how much is kept, in whole percent;
+        the reasons for each column, which may name others; what gives people away; class sizes
+        before, and the bins that depend on them; private settings and notes; what is told of the
+        sensitive column. If the sensitive column is not released, so are its name and the
+        attackers, whose figures reveal how frequent its values are. `table.features` still says how
+        many columns there were. With suppression, figures are in hundredths. For synthetic rows,
+        every figure measured on people is removed, including the numbers of rows and columns of the
+        original.
         """
         if audience == "holder":
             return self
@@ -223,15 +223,15 @@ class Analysis:
 
 
 def analyse(outcome: Outcome, *, attacks: bool = True) -> Analysis:
-    """Examine the chosen release, and gather all that pages and manifests say of the choice.
+    """Examine the chosen release, and gather everything that pages and manifests say of the choice.
 
     Parameters
     ----------
     outcome : Outcome
         From `tamis.flow.consider`.
     attacks : bool
-        Whether to try attackers on people of the table; never where it is a sample of all rows, of
-        whom they would say little.
+        Whether to try attackers on people of the table. They never are on a sample of all rows, for
+        which they would say little.
 
     Returns
     -------
@@ -282,8 +282,8 @@ def _of_table(examined: Examination) -> Analysis:
     )
 
 
-def _about_all_rows(outcome: Outcome, counted: AllRows, found: Analysis) -> Analysis:
-    """An analysis of a sample, corrected where all rows were counted."""
+def _about_all_rows(outcome: Outcome, counted: AllRows, analysis: Analysis) -> Analysis:
+    """The analysis of a sample, with figures that were counted on all rows put in."""
     released, unit = counted.released(outcome.release), counted.large.shape.unit
     kind: Kind = "together" if len(counted.promises) > 1 else "equal"
     exposure = released.exposure(counted.known, outcome.least_k, unit, kind)
@@ -295,9 +295,9 @@ def _about_all_rows(outcome: Outcome, counted: AllRows, found: Analysis) -> Anal
     )
     everybody = counted.left_out["of_people"] if counted.left_out else people
     return replace(
-        found,
+        analysis,
         table=replace(
-            found.table,
+            analysis.table,
             rows=counted.rows,
             rows_released=rows,
             people=everybody,
@@ -306,5 +306,5 @@ def _about_all_rows(outcome: Outcome, counted: AllRows, found: Analysis) -> Anal
         exposure=exposure,
         same_sensitive=None,
         classes=None,
-        notes=(Note(level="note", text=note, public=True), *found.notes),
+        notes=(Note(level="note", text=note, public=True), *analysis.notes),
     )

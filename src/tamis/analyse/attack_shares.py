@@ -1,4 +1,4 @@
-"""How often attackers are right: those of the scorecard, and a few tried on people."""
+"""How often attackers are right: the scorecard's, and a few tried on people of the table."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ class AttackerRate:
     name: str
     """As a reader sees it: "naive Bayes", "nearest neighbours"."""
     guessing: float
-    """By always naming the most frequent value, for who knows the target that of each label."""
+    """Accuracy of always naming the most frequent value; of each label, if the target is known."""
     everything: float | None
-    """From all features; `None` on the recipient's page."""
+    """Accuracy from all features; `None` on the recipient's page."""
     released: float
-    """From the released features."""
+    """Accuracy from the released features."""
     interval: Interval | None
-    """Of `released`."""
+    """The interval of `released`."""
     strongest: bool
-    """Right most often from the released features, of all that were tried."""
+    """Whether it has the highest accuracy from the released features."""
     strongest_before: bool = False
-    """The same from all features."""
+    """Whether it has the highest accuracy from all features."""
 
     def for_recipient(self) -> Self:
         return replace(self, everything=None, strongest_before=False)
@@ -44,32 +44,33 @@ class AttackShare:
     """The share of people about whom an attacker is right, in whole hundredths."""
 
     attack: Reached
-    """`found`: by what attackers may know. `joined`: by two who hold half of the columns each.
-    `guessed`: the sensitive value. `named`: of those who have its rarest value."""
+    """`found`: found by the quasi-identifiers. `joined`: linked by two attackers with half of the
+    columns each. `guessed`: sensitive value guessed. `named`: rarest sensitive value named, of
+    those who have it."""
     people: int
-    """How many the attacker was tried on."""
+    """Number of people that the attacker was tried on."""
     released: float | None
-    """With the release; `None`: it stands for 1 to k - 1 people."""
+    """The share with the release; `None` if it stands for 1 to k - 1 people."""
     everything: float | None
     guessing: float
 
 
 @dataclass(frozen=True, kw_only=True)
 class FinalistFacts:
-    """What attackers reach with a release that was nearly chosen, in whole hundredths."""
+    """How often attackers are right with a release that came next, in whole hundredths."""
 
     name: str
-    """That of a candidate."""
+    """The name of the candidate."""
     found: float | None
-    """`None`: it stands for 1 to k - 1 people."""
+    """`None` if it stands for 1 to k - 1 people, as `guessed`."""
     guessed: float | None
     people: tuple[int, int]
-    """How many each attacker was tried on; 0: not tried."""
+    """Numbers of people that both attackers were tried on; 0 if not tried."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RiskTest:
-    """What an attacker of one kind reaches with the release; the holder's alone.
+    """How often one kind of attacker is right with the release; for the holder only.
 
     The kinds are the three questions that the European data-protection authorities ask of
     anonymisation (Article 29 Working Party, opinion 05/2014).
@@ -79,27 +80,27 @@ class RiskTest:
     words: str
     """What the attacker knows and does."""
     people: int
-    """How many it was tried on."""
+    """Number of people that it was tried on."""
     released: float | None
-    """The share of them about whom it is right; `None`: it stands for 1 to k - 1 people."""
+    """The share of them about whom it is right; `None` if it stands for 1 to k - 1 people."""
     low: float | None
-    """The interval of that share, at 95 %; of a share that is not said, an upper end alone."""
+    """The 95% interval of that share; only an upper end if the share is `None`."""
     high: float | None
     guessing: float
-    """The same without the release."""
+    """The share without the release."""
     everything: float | None
-    """The same with every column released."""
+    """The share with every column released."""
 
 
 SLOW_LEARNERS = "slow learners, who know"
-"""Those of the close look, as a page names them beside the attackers of the scorecard."""
+"""What a page calls the close look's learners, beside the scorecard's attackers."""
 
 
 def attacker_rates(outcome: Outcome) -> tuple[AttackerRate, ...]:
-    """How often each attacker is right: by guessing, with everything, with the release.
+    """Accuracy of each attacker: by guessing, with everything, with the release.
 
-    Those of the scorecard, and the slow learners of the close look where it was taken. Which is
-    the strongest is said by the rows that report, so that no line beside it shows a stronger one.
+    The attackers are the scorecard's, and the slow learners of the close look if there was one. The
+    strongest is determined on the reporting rows, so that no other line shows a higher figure.
     """
     chosen = outcome.decision.chosen.assessment
     findings = chosen.reporting
@@ -129,21 +130,21 @@ def attacker_rates(outcome: Outcome) -> tuple[AttackerRate, ...]:
 
 
 def of_hundred_facts(examined: Examination) -> tuple[AttackShare, ...]:
-    """What a few attackers reach with the release, with everything, and by guessing.
+    """Shares of people that a few attackers are right about: release, everything, guessing.
 
-    Empty where they were not tried: for synthetic rows and for tables of many cells.
+    Empty if they were not tried: for synthetic rows and for tables of many cells.
     """
     if examined.attacked is None:
         return ()
     chosen, everything = examined.attacked
     k = examined.outcome.settings.k
-    found = [
+    shares = [
         _of_scores("found", chosen.found, everything.found, k),
         _of_scores("joined", chosen.joined, everything.joined, k),
         _of_scores("guessed", chosen.guessed, everything.guessed, k),
         _named(chosen, everything, k),
     ]
-    return tuple(each for each in found if each is not None)
+    return tuple(each for each in shares if each is not None)
 
 
 def _of_scores(
@@ -156,7 +157,7 @@ def _of_scores(
 
 
 def _named(chosen: QuickAttack, everything: QuickAttack, k: int) -> AttackShare | None:
-    """Those who have the rarest value, where k or more of the people tried do."""
+    """The share for people with the rarest value; `None` if fewer than k were tried."""
     both = [each.guessed and each.guessed.details["rarest"] for each in (chosen, everything)]
     mine, whole = both
     if not mine or not whole or min(mine["people"], whole["people"]) < k:
@@ -171,11 +172,11 @@ TESTS: tuple[tuple[Literal["singling out", "linkability", "inference"], str], ..
     ("linkability", "joined"),
     ("inference", "guessed"),
 )
-"""The question that each of the few attackers answers."""
+"""The risk that each attacker tests, and its field in `QuickAttack`."""
 
 
 def risk_tests(examined: Examination) -> tuple[RiskTest, ...]:
-    """The three tests, with what was measured; empty where no attacker was tried."""
+    """The tests of the three risks; empty if no attacker was tried."""
     if examined.attacked is None:
         return ()
     chosen, everything = examined.attacked
@@ -190,7 +191,7 @@ def _risk_test(test: Any, mine: AttackScore, whole: AttackScore | None, k: int) 
     share = _shown(mine.success.value, mine.people, k)
     ends = mine.success.interval
     high = None if ends is None else ends.high
-    if share is None:  # an end that is near would tell the number
+    if share is None:  # a tight interval would reveal the count; its upper end is k people or more
         ends, high = None, max(high or 0.0, k / mine.people)
     return RiskTest(
         test=test,
@@ -205,7 +206,7 @@ def _risk_test(test: Any, mine: AttackScore, whole: AttackScore | None, k: int) 
 
 
 def finalist_facts(examined: Examination) -> tuple[FinalistFacts, ...]:
-    """What a few attackers reach with the releases that came next."""
+    """How often the same attackers are right with the releases that came next."""
     k = examined.outcome.settings.k
     return tuple(_finalist_facts(*each, k) for each in examined.attacked_finalists.items())
 
@@ -222,7 +223,7 @@ def _finalist_facts(name: str, attack: QuickAttack, k: int) -> FinalistFacts:
 
 
 def _shown(value: float, people: int, k: int) -> float | None:
-    """A share in whole hundredths; `None` where it stands for fewer than k people."""
+    """A share in whole hundredths; `None` if it stands for 1 to k - 1 people."""
     return None if 0 < value * people < k else round(value, 2)
 
 

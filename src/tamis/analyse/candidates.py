@@ -1,4 +1,4 @@
-"""Every release that was compared, what counted in the choice, and the limits it was made under."""
+"""Every release that was compared, the factors of the choice, and its limits."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from tamis.select.breach.candidate import region
 
 Region = Literal["I", "II", "III", "IV"]
 NOTHING = Figure(0.0)
-"""Of what was not measured."""
+"""Stands for a figure that was not measured."""
 FIGURES = ("performance", "kept", "told", "pbi")
-"""Those of a candidate that have an interval."""
+"""The fields of a candidate that have an interval."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Factor:
-    """One thing that counts in the choice."""
+    """One factor of a choice by ranks."""
 
     key: str
-    """Its name in `CandidateFacts.values` and `ranks`."""
+    """Its key in `CandidateFacts.values` and `ranks`."""
     label: str
     """As a reader sees it: "Usefulness"."""
     direction: Literal["max", "min"]
@@ -50,25 +50,24 @@ class CandidateFacts:
     method: str
     """The name of the method that proposed it."""
     performance: Figure | None
-    """Accuracy in predicting the target, on rows that played no part in the choice; `None` where
-    ranks were not asked for, but of everything, the chosen one and those that came next."""
+    """Accuracy in predicting the target, on the reporting rows. Without ranks, `None` except for
+    the baseline, the chosen release and those that came next."""
     kept: Figure
-    """The share kept of what can be learnt about the target, on those rows."""
+    """The share kept of what can be learnt about the target, on the reporting rows."""
     told: Figure | None
     """The share told of what the table tells about the sensitive column."""
     worth: tuple[float, float]
-    """Kept and told on the rows used to choose; the page orders by the first less the caution
-    times the second."""
+    """Kept and told on the choosing rows; the page sorts by kept less the caution times told."""
     pbi: Figure | None
-    """The increase of the strongest attacker's accuracy over the baseline; below 0 is safer. `None`
-    as for `performance`."""
+    """Change in the strongest attacker's accuracy against the baseline; below 0 is safer. `None` as
+    for `performance`."""
     size: int
     """The number of features; the fewest win among equal scores."""
     region: Region | None
-    """`None` for the baseline, and where it was not asked for."""
+    """`None` for the baseline, and if not measured."""
     values: Mapping[str, float] = field(default_factory=dict)
-    """The value in each factor, by its key, on the rows used to choose. The page ranks these again
-    when weights change; what it shows is `performance`, `pbi` and `size`."""
+    """The value in each factor by key, on the choosing rows. The page ranks these again when
+    weights change; what it shows is `performance`, `pbi` and `size`."""
     ranks: Mapping[str, int] = field(default_factory=dict)
     """The rank in each factor among the ranked candidates; 1 is the worst."""
     score: float = 0.0
@@ -78,23 +77,23 @@ class CandidateFacts:
     on_front: bool = False
     """No other ranked candidate is as good in every factor and better in one."""
     ahead: bool = False
-    """No other that can be chosen keeps more and tells less, on the rows used to choose."""
+    """No other allowed candidate keeps more and tells less, on the choosing rows."""
     chosen: bool
-    """True for exactly one candidate: what was released."""
+    """True for exactly one candidate: the release."""
     baseline: bool
     """True for exactly one candidate: everything released."""
     ranked: bool = False
-    """Whether it is included in the ranks; none is where they were not asked for. One that is not
-    is shown, with `fails`, but never wins by them; its `ranks` are empty, its `score` and `place`
-    0."""
+    """Whether it is included in the ranks, if these were asked for. Others are shown with `fails`
+    but cannot win by ranks; their `ranks` are empty, `score` and `place` 0."""
     fails: tuple[str, ...]
-    """The hard limits that it breaks, each in a few words. It may be ranked (the baseline often
-    is) but cannot be chosen. Empty: it can."""
+    """The hard limits that it breaks, each in a few words. If there are any, it may be ranked (the
+    baseline often is) but not chosen."""
     differs: str = ""
-    """What is not in all releases alike, in words: "birth: 8 bands; icd10: 8 groups"."""
+    """Its columns and forms that differ from other candidates': "birth: 8 bands; icd10: 8
+    groups"."""
 
     def for_recipient(self) -> Self | None:
-        """Of the chosen release alone: its columns, and how well a model predicts from them."""
+        """The chosen release's columns and how well a model predicts from them; others `None`."""
         return (
             None
             if not self.chosen
@@ -118,21 +117,21 @@ class CandidateFacts:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Intervals beside their figures, as the script of the page has them."""
-        found: dict[str, Any] = {}
+        """As plain values, with intervals beside their figures, as the page's script reads them."""
+        plain: dict[str, Any] = {}
         for each in fields(self):
             part = as_plain(getattr(self, each.name))
             if each.name not in FIGURES:
-                found[each.name] = part
+                plain[each.name] = part
                 continue
-            found[each.name] = part and part["value"]
-            found[f"{each.name}_interval"] = part and part["interval"]
-        return found
+            plain[each.name] = part and part["value"]
+            plain[f"{each.name}_interval"] = part and part["interval"]
+        return plain
 
 
 @dataclass(frozen=True, kw_only=True)
 class LimitLines:
-    """Lines in the pictures of the candidates."""
+    """Limits that the pictures of candidates draw as lines."""
 
     min_kept: float | None
     max_told: float | None
@@ -149,11 +148,11 @@ class LimitLines:
 
 
 def factor_facts(ranks: Evaluation) -> tuple[Factor, ...]:
-    """What counted, in which direction, with which weight."""
-    found: list[Factor] = []
+    """The factors of the ranks with direction and weight."""
+    factors: list[Factor] = []
     for key, direction in ranks.factors.items():
         about = MEASURES[FACTORS[key]] if key in FACTORS else None
-        found.append(
+        factors.append(
             Factor(
                 key=key,
                 label=about.factor_label if about else key.replace("_", " "),
@@ -162,13 +161,13 @@ def factor_facts(ranks: Evaluation) -> tuple[Factor, ...]:
                 shown_as=about.shown_as if about else "number",
             )
         )
-    return tuple(found)
+    return tuple(factors)
 
 
 def candidate_facts(outcome: Outcome) -> tuple[CandidateFacts, ...]:
     """Every release that was compared, the baseline first.
 
-    `values` are of the rows that chose, for ranks come from them; all else is as reported.
+    `values` are from the choosing rows, like the ranks; all other figures from the reporting rows.
     """
     decision = outcome.decision
     apart = differences(
@@ -185,7 +184,7 @@ def candidate_facts(outcome: Outcome) -> tuple[CandidateFacts, ...]:
 
 
 def _standing(decision: Decision) -> dict[Row, dict[str, Any]]:
-    """How each ranked release stands by its ranks."""
+    """The fields about ranks of each ranked release."""
     ranks = decision.ranks
     values = {name: np.array(column) for name, column in decision.ranking.scores.items()}
     front = pareto_front(values, dict(ranks.factors))
@@ -206,7 +205,7 @@ def _standing(decision: Decision) -> dict[Row, dict[str, Any]]:
 
 
 def _is_end(row: Row, outcome: Outcome) -> bool:
-    """Whether a release is all columns or none, with which others are only compared."""
+    """Whether a release is the baseline or the floor, which only serve for comparison."""
     card = outcome.decision.scorecard
     return row in (card.baseline, card.floor)
 
@@ -242,7 +241,7 @@ def _candidate(outcome: Outcome, row: Row, front: Sequence[Row], differs: str) -
 
 
 def limit_facts(outcome: Outcome) -> LimitLines:
-    """Hard limits, and what guessing alone reaches."""
+    """The hard limits, and the figures of guessing alone."""
     floor = outcome.decision.scorecard.floor
     return LimitLines(
         min_kept=outcome.settings.min_kept,

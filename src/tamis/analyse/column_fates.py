@@ -1,4 +1,4 @@
-"""What happened to each column of the original, why, and the ladder of a coarser form."""
+"""What happened to each column of the original and why, and the ladders of coarser forms."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from tamis.select.containment.source import Projection
 from tamis.table import Unit, bare
 
 NOTICEABLE = 0.01
-"""A share of what all columns teach, or tell, that is worth mentioning to a reader."""
+"""Smallest share of what all columns teach, or tell, that is worth mentioning to a reader."""
 SHOWN_LABELS = 40
-"""More labels than this are counted, not listed."""
+"""Most labels to list; further ones are only counted."""
 Fate = Literal["released", "coarsened", "altered", "target", "held back", "identifier", "dropped"]
 KEPT_FATES = ("released", "coarsened", "altered", "target")
-"""Those of columns that are released."""
+"""The fates of released columns."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,10 +43,10 @@ class ColumnShares:
 
     teaches: float
     teaches_beyond: float | None
-    """Beyond the (other) released columns, of many released ones beyond the waves before its own;
-    `None` where those are altered."""
+    """Beyond the other released columns, or, of very many, beyond earlier waves; `None` if the
+    released columns are altered."""
     tells: float | None
-    """`None` where no column but the target is sensitive."""
+    """`None` if no column but the target is sensitive."""
     tells_beyond: float | None
 
 
@@ -56,43 +56,43 @@ class LabelFacts:
 
     label: str
     values: tuple[str, ...]
-    """Empty for intervals, dates and codes, whose labels say it themselves."""
+    """Empty for intervals, dates and codes, whose labels explain themselves."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class RungFacts:
-    """What the release would be with the column one rung finer or coarser."""
+    """What would change with the column one rung finer or coarser."""
 
     finer: bool
     words: str
     kept: float
-    """What more, or less, would be kept of the target, as a share of what all columns teach."""
+    """Change of kept."""
     told: float | None
-    """The same of the sensitive column; `None` where no column but the target is sensitive."""
+    """Change of told; `None` if no column but the target is sensitive."""
     allowed: bool
-    """Whether people alike would be as many and as diverse as was asked for."""
+    """Whether the groups would still meet every requirement."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LadderFacts:
-    """The ladder of a column, with the rung taken."""
+    """The ladder of a column, with the released level."""
 
     level: int
     levels: int
-    """The number of the last level, which leaves the column out; 0 on the recipient's page."""
+    """The number of the last level, which drops the column; 0 on the recipient's page."""
     words: str
     """How to read the labels."""
     labels: tuple[LabelFacts, ...]
     more: int
-    """How many labels are not listed."""
+    """Number of labels not listed."""
     rungs: tuple[RungFacts, ...]
-    """The neighbours of the rung taken; empty on the recipient's page."""
+    """The neighbouring rungs; empty on the recipient's page."""
     stability: float | None = None
-    """Of learnt groups, the people who are in the same one where other rows were learnt from; none
+    """For learnt groups, the share of people in the same group when learnt from other rows; `None`
     on the recipient's page."""
 
     def for_recipient(self) -> Self:
-        """How to read it, and nothing about what else could have been."""
+        """How to read the column, without what else it could have been."""
         return replace(self, levels=0, rungs=(), stability=None)
 
 
@@ -105,12 +105,12 @@ class ColumnFate:
     """`coarsened`: released in a coarser form. `altered`: released with changed values. `target`:
     released as what is to be predicted."""
     why: str
-    """One sentence in plain words, ending with a full stop, that columns can share; empty on the
-    recipient's page, as it may name a column that was held back."""
+    """One plain sentence with a full stop, which columns can share; empty on the recipient's page,
+    since it may name a column that was held back."""
     shares: ColumnShares | None = None
-    """`None`, or not there, for columns that are no features, and on the recipient's page."""
+    """`None` for columns that are not features, and on the recipient's page."""
     ladder: LadderFacts | None = None
-    """Of a coarsened column."""
+    """For coarsened columns only."""
 
     def for_recipient(self) -> Self | None:
         if self.fate not in KEPT_FATES:
@@ -119,25 +119,25 @@ class ColumnFate:
         return replace(self, why="", shares=None, ladder=ladder)
 
     def to_dict(self) -> dict[str, Any]:
-        """Without shares where it is no feature, without a ladder where it is as it was."""
-        found = {"name": self.name, "fate": self.fate, "why": self.why}
+        """As plain values, without `shares` and `ladder` where they are `None`."""
+        plain = {"name": self.name, "fate": self.fate, "why": self.why}
         parts = {"shares": self.shares, "ladder": self.ladder}
-        return found | {name: as_plain(part) for name, part in parts.items() if part is not None}
+        return plain | {name: as_plain(part) for name, part in parts.items() if part is not None}
 
 
 def _is_altered(name: str, recipe: Recipe) -> bool:
-    """Whether a method that alters values altered this column; if it does not say, it did."""
+    """Whether a method altered the values of this column; yes if the recipe lists no columns."""
     return name in recipe.public.get("columns", [name])
 
 
 def sources(outcome: Outcome) -> dict[str, list[str]]:
-    """Columns of the original that are in the release in some form, and what they became."""
-    found: dict[str, list[str]] = {}
+    """Released columns by the column of the original that they come from."""
+    by_origin: dict[str, list[str]] = {}
     for name in outcome.release.features:
         origin = outcome.release.sources.get(name, name)
         if origin in outcome.table.features:
-            found.setdefault(origin, []).append(name)
-    return found
+            by_origin.setdefault(origin, []).append(name)
+    return by_origin
 
 
 MOVED = "Its dates were moved, all of a person by the same number of days."
@@ -148,39 +148,39 @@ def column_fates(examined: Examination) -> tuple[ColumnFate, ...]:
     outcome = examined.outcome
     table = outcome.table
     reasons = _Reasons(examined)
-    found: list[ColumnFate] = []
+    fates: list[ColumnFate] = []
     for name in table.frame.columns:
         if name == table.target:
             also = ", and also sensitive" if table.sensitive == table.target else ""
             why = f"What recipients learn to predict{also}."
-            found.append(ColumnFate(name=name, fate="target", why=why))
+            fates.append(ColumnFate(name=name, fate="target", why=why))
         elif name in table.roles.identifiers:
-            found.append(ColumnFate(name=name, fate="identifier", why="Identifies people."))
+            fates.append(ColumnFate(name=name, fate="identifier", why="Identifies people."))
         elif name in table.held_back:
             why = "A weight: how many people of the population a row stands for."
-            found.append(ColumnFate(name=name, fate="held back", why=why))
+            fates.append(ColumnFate(name=name, fate="held back", why=why))
         elif name in table.secrets and name not in table.released_secrets:
             why = "Must stay hard to guess."
-            found.append(ColumnFate(name=name, fate="held back", why=why))
+            fates.append(ColumnFate(name=name, fate="held back", why=why))
         else:
             story = reasons.story(name)
             if outcome.moved is not None and name in outcome.moved.columns:
                 story = replace(story, why=f"{MOVED} {story.why}")
-            found.append(story)
+            fates.append(story)
     for name in table.roles.dropped:
         if copy := outcome.copies.get(name):
             why = f"Nobody would know it beforehand: {copy.why}."
-            found.append(ColumnFate(name=name, fate="held back", why=why))
+            fates.append(ColumnFate(name=name, fate="held back", why=why))
         else:
-            found.append(ColumnFate(name=name, fate="dropped", why="Left out on request."))
-    return tuple(found)
+            fates.append(ColumnFate(name=name, fate="dropped", why="Left out on request."))
+    return tuple(fates)
 
 
 @dataclass(frozen=True, eq=False)
 class _Reasons:
-    """Why each feature leaves or stays, by what it teaches and tells beyond the release.
+    """Why each feature is released or held back, by what it teaches and tells beyond the release.
 
-    A reason says nothing of one column alone, so that columns can share it.
+    A reason does not name its column, so that columns can share it.
     """
 
     examined: Examination
@@ -199,13 +199,13 @@ class _Reasons:
 
     @cached_property
     def secret(self) -> str | None:
-        """The sensitive column, where that is not the target."""
+        """The sensitive column; `None` if that is the target."""
         told = self.outcome.decision.scorecard.compared.choosing
         return self.outcome.evaluator.sensitive if told.secret_gains is not None else None
 
     @cached_property
     def as_they_are(self) -> bool:
-        """Whether the release is of columns as they are, so that what more would add is known."""
+        """Whether the released columns are unchanged, so that what others would add is known."""
         release = self.outcome.release
         return self.outcome.evaluator.yardstick.columns(release) is not None
 
@@ -216,12 +216,12 @@ class _Reasons:
         return ColumnFate(name=name, fate=fate, why=why, shares=self._shares(name), ladder=ladder)
 
     def _shares(self, name: str) -> ColumnShares:
-        found, told = self.examined.column_bits[name], self.secret is not None
+        bits, told = self.examined.column_bits[name], self.secret is not None
         return ColumnShares(
-            teaches=found.teaches,
-            teaches_beyond=found.teaches_beyond if self.as_they_are else None,
-            tells=found.tells if told else None,
-            tells_beyond=found.tells_beyond if told and self.as_they_are else None,
+            teaches=bits.teaches,
+            teaches_beyond=bits.teaches_beyond if self.as_they_are else None,
+            tells=bits.tells if told else None,
+            tells_beyond=bits.tells_beyond if told and self.as_they_are else None,
         )
 
     def _fate(self, name: str) -> tuple[Fate, str]:
@@ -241,8 +241,8 @@ class _Reasons:
         return self.outcome.table.unit
 
     def _beyond(self, name: str) -> tuple[float, float]:
-        found = self.examined.column_bits[name]
-        return found.teaches_beyond, 0.0 if self.secret is None else found.tells_beyond
+        bits = self.examined.column_bits[name]
+        return bits.teaches_beyond, 0.0 if self.secret is None else bits.tells_beyond
 
     def _released(self, name: str) -> str:
         target = self.outcome.table.target
@@ -266,7 +266,7 @@ class _Reasons:
         )
 
     def _in_order(self, teaches: float, tells: float) -> str:
-        """Why one of very many leaves, of which none alone is missed."""
+        """Why one of very many columns is released, where no single one is missed."""
         target = self.outcome.table.target
         if max(teaches, tells) <= NOTICEABLE:
             return "Adds too little to those before it to be seen alone; many may add up."
@@ -278,7 +278,7 @@ class _Reasons:
         )
 
     def _coarsened(self, name: str) -> str:
-        """Why not a rung finer."""
+        """Why a column is not released one rung finer."""
         table, decision = self.outcome.table, self.outcome.decision
         finer = next(iter(self.examined.neighbour_rungs.get(name, ())), None)
         if finer is None:
@@ -328,10 +328,9 @@ class _Reasons:
 
 
 def projection_on(outcome: Outcome) -> Projection | None:
-    """The 0/1 columns of the table projected on those of the chosen release.
+    """The projection of a 0/1 table on the chosen columns, which quickly tells what fits beside.
 
-    It tells of very many columns quickly which fit beside them; `None` where more is asked of
-    rows than that k of them have all that anybody has, or where columns have other values.
+    `None` if more is required than containment anonymity of rows, or if columns are not 0/1.
     """
     table, settings = outcome.table, outcome.settings
     plain = not settings.absences and outcome.evaluator.suppression is None
@@ -339,48 +338,48 @@ def projection_on(outcome: Outcome) -> Projection | None:
     if not (plain and outcome.release.by_containment and is_binary(table)):
         return None
     number = {name: i for i, name in enumerate(table.features)}
-    found = Projection(from_wide(table).matrix, settings.k)
-    fitted = [found.offer(number[name]) for name in outcome.release.features if name in number]
-    return found if all(fitted) else None
+    projection = Projection(from_wide(table).matrix, settings.k)
+    fitted = [projection.offer(number[name]) for name in outcome.release.features if name in number]
+    return projection if all(fitted) else None
 
 
 def breaks_k(outcome: Outcome, name: str, projection: Projection | None = None) -> bool:
-    """Whether the release with this column as it is would not keep what it promises of k.
+    """Whether adding this column as it is would break the release's promise of k.
 
-    A `projection_on` the release answers sooner, where there is one.
+    A `projection_on` the release is faster, if there is one.
     """
     release, table = outcome.release, outcome.table
     if name not in table.quasi:
         return False
-    # By containment, people are counted in columns of the original, which are 0 and 1 themselves.
+    # Under containment, people are counted in the original's columns, which are 0/1 themselves.
     some = table.features if release.by_containment else release.features
     known = [*(c for c in release.table.quasi if c in set(some) and c != name), name]
     if release.by_containment and is_zero_one(table.frame[name]):
         if projection is not None and name not in release.features:
             return not projection.fits(table.features.index(name))
         return not _contained(outcome, known)
-    whole, few = release.unsuppressed.table.frame, outcome.evaluator.suppression
+    whole, suppression = release.unsuppressed.table.frame, outcome.evaluator.suppression
     made = {*release.forms, *release.sources}
     coarse = [whole[c] if c in made else table.frame[c] for c in known]
     seen = [(release.source(c), coded(cells)) for c, cells in zip(known, coarse)]
-    if few is not None:
-        return not few.allows(seen)
+    if suppression is not None:
+        return not suppression.allows(seen)
     several = outcome.evaluator.requirements.several
     asked = outcome.evaluator.requirements.of_sizes if several else requirements(outcome.settings.k)
     return not are_kept(asked, seen, table.people, table.frame)
 
 
 def _contained(outcome: Outcome, names: Sequence[str]) -> bool:
-    """Whether k people have all that anybody has among some 0/1 columns."""
-    k, few = outcome.settings.k, outcome.evaluator.suppression
+    """Whether some 0/1 columns have containment anonymity k."""
+    k, suppression = outcome.settings.k, outcome.evaluator.suppression
     cells = outcome.table.only(names).to_numpy().astype(np.uint8)
-    if few is not None:
-        return few.allows_contained(cells, k)
+    if suppression is not None:
+        return suppression.allows_contained(cells, k)
     return contained(cells, k, outcome.settings.absences, outcome.table.people)
 
 
 def ladder_facts(examined: Examination, name: str) -> LadderFacts:
-    """The ladder of one column; which values its labels stand for is told by the manifest."""
+    """The ladder of one column; the values of its labels are filled in from the manifest."""
     outcome = examined.outcome
     release = outcome.release
     form = release.forms[name]
@@ -399,29 +398,29 @@ def ladder_facts(examined: Examination, name: str) -> LadderFacts:
     )
 
 
-def _rung(found: NeighbourRung, level: int, told: bool) -> RungFacts:
+def _rung(neighbour: NeighbourRung, level: int, told: bool) -> RungFacts:
     return RungFacts(
-        finer=found.level < level,
-        words=found.words.partition(",")[0],  # the rung taken says the rest
-        kept=found.kept,
-        told=found.told if told else None,
-        allowed=found.allowed,
+        finer=neighbour.level < level,
+        words=neighbour.words.partition(",")[0],  # the released rung has the rest of the words
+        kept=neighbour.kept,
+        told=neighbour.told if told else None,
+        allowed=neighbour.allowed,
     )
 
 
 def _labels(ladder: Ladder, level: int, cells: pl.Series) -> Iterator[LabelFacts]:
-    """The released labels, intervals and dates in their order."""
-    found = bare(cells).drop_nulls().unique().sort()
-    ends = ladder.bounds(found, level).rows()
-    order = sorted(range(found.len()), key=lambda i: _place(ends[i][0], ends[i][1]))
+    """The released labels; intervals and dates in their natural order."""
+    labels = bare(cells).drop_nulls().unique().sort()
+    ends = ladder.bounds(labels, level).rows()
+    order = sorted(range(labels.len()), key=lambda i: _place(ends[i][0], ends[i][1]))
     for i in order:
-        yield LabelFacts(label=str(found[i]), values=())
+        yield LabelFacts(label=str(labels[i]), values=())
 
 
 def with_values(
     columns: Sequence[ColumnFate], stated: Mapping[str, Mapping[str, Any]]
 ) -> tuple[ColumnFate, ...]:
-    """The columns with the values that each label of a group is stated to stand for."""
+    """The columns with the values of each label, as stated in the manifest."""
     return tuple(
         replace(c, ladder=c.ladder and _with_values(c.ladder, stated[c.name])) for c in columns
     )
@@ -434,7 +433,7 @@ def _with_values(ladder: LadderFacts, stated: Mapping[str, Any]) -> LadderFacts:
 
 
 def _place(lower: Any, upper: Any) -> float:
-    """Where an interval lies: open ones first or last; what is none stays where it is."""
+    """Sort key of an interval: open below first; labels without ends keep their order."""
     if lower is None and upper is None:
         return 0.0
     if lower is None:

@@ -1,11 +1,11 @@
-"""Whom a release exposes: who is unique in it, how many look alike, what gives people away.
+"""Whom a release exposes: who is unique in it, the sizes of classes, what gives people away.
 
-Anybody who has the released file can count its rows, so figures about rows may be small. Where
-people have several rows, nobody can count the people: figures from 1 to k - 1 are `None`. Class
-sizes come in bins from which nobody can be singled out.
+Anybody with the released file can count its rows, so figures about rows may be small. If people
+have several rows, nobody can count people in it: figures from 1 to k - 1 are `None`. Class sizes
+are in bins from which nobody can be singled out.
 
 What gives people of the original away, the columns and sets of columns that single them out, is
-never published: nobody else can count it. None of its figures is from 1 to k - 1.
+never published, since nobody else can count it. None of its figures is from 1 to k - 1.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ from tamis.table import Unit
 
 Edges = list[tuple[int, int | None]]
 GIVEAWAY_WORK = 10_000_000
-"""Rows looked at in all sets of columns together: less than a second."""
+"""Most rows to process over all sets of columns, which bounds the time to less than a second."""
 GIVEAWAY_SETS = 8
-"""The sets of columns to show that single people out."""
+"""Most sets of columns to show that single people out."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,27 +55,27 @@ class ClassBin:
     high: int | None
     """`None`: no upper end."""
     before: int | None
-    """People, in the original; 0, or at least k. `None` on the recipient's page."""
+    """People in the original; 0, or at least k. `None` on the recipient's page."""
     after: int
-    """People, in the release; 0, or at least k."""
+    """People in the release; 0, or at least k."""
     everything: int
-    """The same by identical values in all released columns, the target included."""
+    """People in the release by classes of all released columns, including the target."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClassSizes:
-    """How many people look alike."""
+    """People by the size of their class."""
 
     kind: Kind
-    """`equal`: people with the same values in the columns that an attacker may know.
-    `containment`: people who have at least what a person has."""
+    """`equal`: a class has the same quasi-identifiers. `containment`: it is all who have at least
+    what a person has."""
     k: int
     smallest_after: int | None
     """The k-anonymity or containment anonymity measured in the release; `None` below k."""
     bins: tuple[ClassBin, ...]
     bins_released: tuple[ClassBin, ...]
-    """The same without the original, which does not affect their limits either: what a recipient
-    reads. Empty on the recipient's page, where `bins` holds them."""
+    """Bins for recipients, whose limits do not depend on the original either. Empty on the
+    recipient's page, where `bins` holds them."""
 
     def for_recipient(self) -> Self:
         return replace(self, bins=self.bins_released, bins_released=())
@@ -83,7 +83,7 @@ class ClassSizes:
 
 @dataclass(frozen=True, kw_only=True)
 class GiveawayColumn:
-    """A column, and its part in what singles people out."""
+    """A column and its share in what singles people out."""
 
     name: str
     share: float
@@ -91,7 +91,7 @@ class GiveawayColumn:
 
 @dataclass(frozen=True, kw_only=True)
 class GiveawaySet:
-    """Columns that single people out together, and by nothing less."""
+    """A minimal set of columns that singles people out."""
 
     columns: tuple[str, ...]
     people: int
@@ -99,7 +99,7 @@ class GiveawaySet:
 
 @dataclass(frozen=True, kw_only=True)
 class GiveawayBin:
-    """Those whose smallest set has so many columns."""
+    """People by the number of columns in their smallest set."""
 
     low: int
     high: int
@@ -111,11 +111,11 @@ class GiveawayFacts:
     """What gives people of the original away; never for recipients."""
 
     exposed: int
-    """Those whom some set of columns singles out."""
+    """Number of people that some set of columns singles out."""
     most: int
-    """The most columns in a set; larger ones were not looked at."""
+    """The most columns in a set; larger sets were not searched."""
     by_size: tuple[GiveawayBin, ...]
-    """By the columns in their smallest set."""
+    """People by the number of columns in their smallest set."""
     columns: tuple[GiveawayColumn, ...]
     """The largest share first."""
     sets: tuple[GiveawaySet, ...]
@@ -124,34 +124,34 @@ class GiveawayFacts:
 
 
 def exposure_facts(outcome: Outcome) -> ExposureFacts | None:
-    """How exposed the chosen release is; `None` for synthetic rows, which describe nobody."""
+    """Exposure of the chosen release; `None` for synthetic rows, which describe nobody."""
     release, table = outcome.release, outcome.table
     if release.is_drawn:
         return None
     k, people = outcome.least_k, release.people
-    found = _counted(release, people, table.unit, k)
+    counted = _counted(release, people, table.unit, k)
     if people.each_row:
-        return found
-    return {**found, "rows": _counted(release, People.of_rows(len(people)), "rows", k)}
+        return counted
+    return {**counted, "rows": _counted(release, People.of_rows(len(people)), "rows", k)}
 
 
 def same_sensitive(outcome: Outcome) -> Alike | None:
-    """Groups in which all share the sensitive value; `None` if it is released or rows synthetic.
+    """Classes in which all share the sensitive value; `None` if released or for synthetic rows.
 
-    Nobody can count these in the released file, so figures from 1 to k - 1 are left out.
+    They cannot be counted in the released file, so figures from 1 to k - 1 are left out.
     """
     release, table = outcome.release, outcome.table
     if release.is_drawn or table.sensitive is None or table.sensitive == table.target:
         return None
     secrets = release.cells(table.frame.get_column(table.sensitive))
-    found = _alike(_known(release, release.people), secrets, release.people)
-    return shown_alike(found, shown_from(outcome.least_k))
+    counted = _alike(_known(release, release.people), secrets, release.people)
+    return shown_alike(counted, shown_from(outcome.least_k))
 
 
 def class_sizes_of(outcome: Outcome) -> tuple[Ints, Ints, Ints]:
-    """For everybody the size of their smallest crowd: before, after, and by all that is released.
+    """For each person the size of their smallest class: before, after, and by everything released.
 
-    Before and after by what attackers are assumed to know, by containment where that is promised.
+    Before and after are by the quasi-identifiers, or by containment if that is promised.
     """
     release, table = outcome.release, outcome.table
     whose = release.people
@@ -163,7 +163,7 @@ def class_sizes_of(outcome: Outcome) -> tuple[Ints, Ints, Ints]:
 
 
 def _before(outcome: Outcome, contained: bool) -> Ints:
-    """For each row of the original the size of its crowd; 0/1 records may be sparse."""
+    """For each row of the original the size of its class; 0/1 records may be sparse."""
     table = outcome.table
     if not contained:
         quasi, people = list(table.quasi), table.people
@@ -176,34 +176,35 @@ def _before(outcome: Outcome, contained: bool) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class _Crowds:
-    """For each row the number of its kind, and the people (or rows) among whom it hides."""
+    """For each row its class, and the people (or rows) among whom it hides."""
 
     frame: pl.DataFrame
     columns: list[str]
     contained: bool
     people: People | None = None
-    """Whose rows they are, where that may be seen of them."""
+    """The person of each row; classes are by all rows of a person if the release links them."""
 
     @cached_property
     def kinds(self) -> Ints:
-        """The same number for identical rows, of people all whose rows are."""
+        """The class of each row: the same number for identical rows, or people if linked."""
         known = [self.frame.get_column(name) for name in self.columns]
         return _codes(known or [pl.repeat(0, self.frame.height, eager=True)], self.people)
 
     def sizes(self, people: People) -> Ints:
-        """The number of identical rows, or of those who have everything a row has."""
+        """For each row the number of people in its class, or who have everything it has."""
         if not self.contained:
             kinds = self.kinds
             return sizes_of(_dense(kinds), people)[kinds]
         return entity_anonymity(_matrix(self.frame, self.columns), people=people)
 
     def alike(self, values: pl.Series) -> NDArray[np.bool_]:
-        """For each row whether all among whom it hides have one value."""
+        """For each row whether all among whom it hides have the same value."""
         codes = _codes([values])
         if not self.contained:
             kinds = self.kinds
             return np.asarray((sizes_of(_dense(kinds), People.of(codes)) == 1)[kinds])
         matrix = _matrix(self.frame, self.columns)
+        # All who contain a row share its value if as many do among rows of that value alone.
         within = np.empty(len(codes), dtype=np.int64)
         for code in np.unique(codes):
             some = codes == code
@@ -226,7 +227,7 @@ def _counted(release: Release, people: People, unit: Unit, k: int) -> ExposureFa
 
 
 def _known(release: Release, people: People | None = None) -> _Crowds:
-    """What attackers are assumed to know of the release, in the sense of its promise."""
+    """Classes by what attackers are assumed to know, as the release's promise defines them."""
     if any(promise.attacker for promise in release.promises):
         each = [promise.columns for promise in _of_equals(release)]
         known = list(dict.fromkeys(chain(*each)))
@@ -237,7 +238,7 @@ def _known(release: Release, people: People | None = None) -> _Crowds:
 
 
 def _of_equals(release: Release) -> list[KAnonymity]:
-    """The promises that people are alike, one for each attacker."""
+    """The promises of k-anonymity by equal values, one for each attacker."""
     return [each for each in release.promises if not isinstance(each, ContainmentAnonymity)]
 
 
@@ -258,14 +259,17 @@ def _alike(crowds: _Crowds, values: pl.Series, people: People) -> dict[str, int]
 
 
 def _codes(columns: list[pl.Series], people: People | None = None) -> Ints:
-    """A number for each row, the same for identical ones; polars would interpret some names."""
+    """A number for each row, the same for identical ones.
+
+    Columns are renamed first: polars would read some names as patterns.
+    """
     named = pl.DataFrame([s.alias(f"c{i}") for i, s in enumerate(columns)])
     seen = people if people is not None and people.together else None
     return np.asarray(grouped(named, named.columns, seen).class_of, dtype=np.int64)
 
 
 def _dense(kinds: Ints) -> Coded:
-    """Numbers that have no gaps as codes."""
+    """Numbers without gaps as codes."""
     return Coded(kinds, int(kinds.max()) + 1)
 
 
@@ -276,10 +280,10 @@ def _matrix(frame: pl.DataFrame, columns: list[str]) -> NDArray[np.uint8]:
 def class_size_bins(
     before: ArrayLike, after: ArrayLike, everything: ArrayLike, *, k: int, kind: Kind
 ) -> ClassSizes:
-    """Count people by the size of their class, in bins that hold nobody or at least k people each.
+    """Count people by the size of their class, in bins of nobody or at least k people each.
 
-    For each person of the original, of the release, and of the release where all that is released
-    is known, how many are in their class; `kind` says what a class is.
+    The arrays have the class size of each person: in the original, in the release, and in the
+    release if everything released is known. `kind` says what a class is.
 
     >>> found = class_size_bins([1, 1, 1, 1, 4, 4, 4, 4], [8] * 8, [8] * 8, k=4, kind="equal")
     >>> [(b.low, b.high, b.before, b.after) for b in found.bins]
@@ -316,7 +320,7 @@ def _bins(before: Ints, after: Ints, everything: Ints, k: int) -> tuple[ClassBin
 
 
 def _doubling(k: int, largest: int) -> Edges:
-    """1, then up to k - 1, then from k on, each bin twice as wide as the one before."""
+    """Bins: 1, then 2 to k - 1, then from k on each twice as wide as the one before."""
     starts = sorted({1, min(2, k), k})
     while starts[-1] * 2 <= largest:
         starts.append(starts[-1] * 2)
@@ -325,7 +329,7 @@ def _doubling(k: int, largest: int) -> Edges:
 
 
 def _joined(edges: Edges, sizes: Sequence[Ints], k: int) -> Edges:
-    """Bins merged with a neighbour while one of them counts fewer than k people."""
+    """Bins merged with a neighbour until each counts nobody or at least k people."""
     while edges:
         counts = [[_inside(s, low, high) for s in sizes] for low, high in edges]
         small = [i for i, pair in enumerate(counts) if any(0 < n < k for n in pair)]
@@ -339,55 +343,55 @@ def _joined(edges: Edges, sizes: Sequence[Ints], k: int) -> Edges:
 
 
 def _without_gaps(edges: Edges, sizes: Sequence[Ints], k: int) -> Edges:
-    """Neighbouring empty bins of k and more become one."""
-    found: Edges = []
+    """Bins with neighbouring empty ones from k on merged into one."""
+    merged: Edges = []
     gap = False
     for low, high in edges:
         empty = low >= k and not any(_inside(s, low, high) for s in sizes)
         if empty and gap:
-            found[-1] = (found[-1][0], high)
+            merged[-1] = (merged[-1][0], high)
         else:
-            found.append((low, high))
+            merged.append((low, high))
         gap = empty
-    return found
+    return merged
 
 
 def _inside(sizes: Ints, low: int, high: int | None) -> int:
-    found = (sizes >= low) & (True if high is None else sizes <= high)
-    return int(np.count_nonzero(found))
+    inside = (sizes >= low) & (True if high is None else sizes <= high)
+    return int(np.count_nonzero(inside))
 
 
 def giveaway_facts(outcome: Outcome) -> GiveawayFacts | None:
-    """What singles people of the original out; `None` where hardly anybody is, or rows are drawn.
+    """What singles people of the original out.
 
-    `None` also where there are more columns than sets can be made of.
+    `None` if fewer than k people are, for synthetic rows, and with too many columns to search.
     """
     table, k = outcome.table, outcome.settings.k
     quasi = [c for c in table.quasi if c != table.sensitive]
     if outcome.release.is_drawn or not 0 < len(quasi) <= MOST_COLUMNS:
         return None
-    found = special_uniques(table, quasi, most=affordable(len(quasi), table.rows, GIVEAWAY_WORK))
-    if found.exposed < k:
+    uniques = special_uniques(table, quasi, most=affordable(len(quasi), table.rows, GIVEAWAY_WORK))
+    if uniques.exposed < k:
         return None
     sets = [
         GiveawaySet(columns=tuple(each.columns), people=each.people)
-        for each in found.sets
+        for each in uniques.sets
         if each.people >= k
     ]
     return GiveawayFacts(
-        exposed=found.exposed,
-        most=found.most,
-        by_size=tuple(size_bins(found.by_size, k)),
+        exposed=uniques.exposed,
+        most=uniques.most,
+        by_size=tuple(size_bins(uniques.by_size, k)),
         columns=tuple(
-            GiveawayColumn(name=name, share=share) for name, share in found.column_shares.items()
+            GiveawayColumn(name=name, share=share) for name, share in uniques.column_shares.items()
         ),
         sets=tuple(sets[:GIVEAWAY_SETS]),
-        worst=tuple(found.worst_columns),
+        worst=tuple(uniques.worst_columns),
     )
 
 
 def size_bins(by_size: Sequence[int], k: int) -> list[GiveawayBin]:
-    """Neighbouring sizes together, until each bin holds nobody or at least k people.
+    """Merge neighbouring sizes until each bin holds nobody or at least k people.
 
     >>> [(b.low, b.high, b.people) for b in size_bins([2, 30, 9, 1], k=5)]
     [(1, 2, 32), (3, 4, 10)]
@@ -408,7 +412,7 @@ def size_bins(by_size: Sequence[int], k: int) -> list[GiveawayBin]:
 
 
 def class_facts(outcome: Outcome) -> ClassSizes | None:
-    """How many look alike, in the original and in the release; nothing for synthetic rows."""
+    """Class sizes in the original and in the release; `None` for synthetic rows."""
     release, k = outcome.release, outcome.settings.k
     if release.is_drawn:
         return None

@@ -1,9 +1,9 @@
-"""Everything that trains a model on the chosen release, after the choice and before any page.
+"""Examine the chosen release: everything that trains a model after the choice, before any page.
 
-Learners slower than those of the scorecard look at it closely, each column is weighed beside it,
-each coarser form a rung up and down, and a few attackers are tried on it and on its neighbours.
-
-How useful it is, is measured on rows never seen and by the rules of the original.
+Learners slower than those of the scorecard take a close look, each column is measured beside the
+release, each coarser form is tried a rung finer and coarser, and a few attackers are tried on the
+release and on the runners-up. Usefulness is measured on the reporting rows and by the original's
+rules.
 """
 
 from __future__ import annotations
@@ -35,28 +35,28 @@ from tamis.table import Table, Unit
 
 @dataclass(frozen=True, eq=False)
 class Examination:
-    """What models made of the chosen release."""
+    """Results of the models and attackers that were tried on the chosen release."""
 
     outcome: Outcome
     close_look: CloseLook
-    """What slower learners make of it, and about whom it tells most."""
+    """Kept and told by slower learners, and the people about whom most is told."""
     waves: tuple[Wave, ...]
-    """The columns of a large release in the order of what they add; empty for a small one."""
+    """The columns of a large release in waves, by what they add; empty for a small release."""
     column_bits: Mapping[str, ColumnBits]
     """What each column teaches and tells, alone and beyond the release."""
     neighbour_rungs: Mapping[str, list[NeighbourRung]]
-    """What a rung up or down would cost and gain, for each column in a coarser form."""
+    """What changes a rung finer or coarser, for each generalised column."""
     attacked: tuple[QuickAttack, QuickAttack] | None
-    """What a few attackers reach with the release, and with everything; `None` where that is not
-    tried: for synthetic rows, for tables of many cells, and on request."""
+    """Results of a few attackers with the release and with everything; `None` if not tried: for
+    synthetic rows, for tables of many cells, and on request."""
     attacked_finalists: Mapping[str, QuickAttack]
-    """The same of the releases that came next, by their names; empty where `attacked` is `None`."""
+    """Their results with the releases that came next, by name; empty if `attacked` is `None`."""
 
 
 def examine(outcome: Outcome, *, k: int | None = None, attacks: bool = True) -> Examination:
-    """Train all that there is to train.
+    """Train every model and try every attacker that an analysis needs.
 
-    `k` is what rungs must keep, where the rows are a sample and the settings about all rows.
+    `k` is the k that rungs must keep, if the rows are a sample and the settings refer to all rows.
     """
     outcome = outcome.closer()
     assert outcome.look is not None
@@ -75,8 +75,8 @@ def examine(outcome: Outcome, *, k: int | None = None, attacks: bool = True) -> 
     )
 
 
-def _no_more_than_all(outcome: Outcome, found: dict[str, ColumnBits]) -> dict[str, ColumnBits]:
-    """What columns teach and tell, of those released as they are no more than the release does."""
+def _no_more_than_all(outcome: Outcome, by_column: dict[str, ColumnBits]) -> dict[str, ColumnBits]:
+    """Column figures, capped by the release's for columns released as they are (closure)."""
     columns = outcome.evaluator.yardstick.columns(outcome.release)
     chosen, names = outcome.decision.chosen, outcome.evaluator.yardstick.features
     kept, told = chosen.value("kept") or 0.0, chosen.value("told") or 0.0
@@ -84,7 +84,7 @@ def _no_more_than_all(outcome: Outcome, found: dict[str, ColumnBits]) -> dict[st
     parts = {names[c] for c in columns or ()}
     return {
         name: ColumnBits(*map(min, astuple(bits), astuple(most))) if name in parts else bits
-        for name, bits in found.items()
+        for name, bits in by_column.items()
     }
 
 
@@ -96,7 +96,7 @@ def _attacked(outcome: Outcome) -> tuple[QuickAttack, QuickAttack] | None:
 
 
 def _attacked_finalists(outcome: Outcome) -> dict[str, QuickAttack]:
-    found = {
+    attacks = {
         row.release.name: quick_attack(
             outcome.table,
             row.release,
@@ -106,7 +106,7 @@ def _attacked_finalists(outcome: Outcome) -> dict[str, QuickAttack]:
         )
         for row in outcome.decision.runners_up(FINALISTS)
     }
-    return {name: each for name, each in found.items() if each is not None}
+    return {name: each for name, each in attacks.items() if each is not None}
 
 
 RuleState = Literal["kept", "weakened", "flipped", "emptied", "lost"]
@@ -115,10 +115,10 @@ MOST_RULES = 50
 
 @dataclass(frozen=True, kw_only=True)
 class MeasureFacts:
-    """One figure of the scorecard for the chosen release, on rows not used to choose."""
+    """One figure of the scorecard for the chosen release, on the reporting rows."""
 
     key: str
-    """As in the scorecard; `performance` is shown at the top of the page."""
+    """The key in the scorecard; `performance` is shown at the top of the page."""
     label: str
     sentence: str
     """What it means, in plain words, without the figures."""
@@ -127,9 +127,9 @@ class MeasureFacts:
     released: float
     interval: Interval | None
     original: float | None
-    """The same with everything released, where that makes sense."""
+    """The figure with everything released, if that makes sense."""
     floor: float | None
-    """The same by guessing, where that makes sense: for what the release shows by itself. A measure
+    """The figure of guessing, if that makes sense: for measures of the release alone. A measure
     without a floor compares with the original and is not shown to recipients."""
 
     def for_recipient(self) -> Self | None:
@@ -147,18 +147,18 @@ class RuleDamage:
     damage: float
     """The chi-squared distance of its labels before and after, in [0, 1]; 1 for a lost rule."""
     support_before: float | None
-    """Share of the rows that match it; `None` where these are fewer than k."""
+    """Share of the rows that match it; `None` if these may be fewer than k people's."""
     support_after: float | None
     label_before: str
     label_after: str | None
     share_before: float | None
-    """Share of `label_before` among the rows that match it; `None` for fewer than k rows."""
+    """Share of `label_before` among the rows that match it; `None` if these may be too few."""
     share_after: float | None
-    """Share of `label_before` after; `None` where fewer than k rows match it."""
+    """Share of `label_before` after; `None` if the rows that match may be too few."""
     names_released_only: bool
     """Whether every column it uses was released, so that a recipient may see it."""
     own: Mapping[str, float] = field(default_factory=dict)
-    """The values of further measures; none where fewer than k rows match it in either table."""
+    """The values of further measures; empty if too few rows match it in either table."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,11 +174,11 @@ class Rules:
     origin: str
     """Where the rules come from, in a few words: "a decision tree of depth 12"."""
     worst_first: tuple[RuleDamage, ...]
-    """May be limited to the worst; `total` counts them all."""
+    """The worst rules; `total` counts all of them."""
 
 
 def most_rows(outcome: Outcome) -> int:
-    """The most rows of one person: fewer than k times as many may be fewer than k people's."""
+    """The most rows of one person, r: fewer than k r rows may belong to fewer than k people."""
     return int(np.bincount(outcome.table.people.codes).max())
 
 
@@ -236,7 +236,7 @@ def _shown(support: int, rows: int, least: int) -> float | None:
 
 
 def judged(table: Table) -> Unit:
-    """What shares of held-out rows are about: people only where each row is one.
+    """What shares of held-out rows count: people only if each row is one.
 
     >>> from tamis.datasets import patients
     >>> judged(patients(rows=200))
@@ -246,15 +246,15 @@ def judged(table: Table) -> Unit:
 
 
 def measure_facts(outcome: Outcome) -> tuple[MeasureFacts, ...]:
-    """How useful the chosen release is, on rows that played no part in the choice."""
+    """The scorecard's figures of the chosen release, on the reporting rows."""
     card, chosen = outcome.decision.scorecard, outcome.decision.chosen
     people = judged(outcome.table)
-    found: list[MeasureFacts] = []
+    facts: list[MeasureFacts] = []
     for measure in card.measures:
         figure, compared = chosen.figures[measure.name], measure.of_original
         if figure is None or not measure.label:
             continue
-        found.append(
+        facts.append(
             MeasureFacts(
                 key=measure.name,
                 label=measure.label,
@@ -267,23 +267,23 @@ def measure_facts(outcome: Outcome) -> tuple[MeasureFacts, ...]:
                 floor=card.floor.value(measure.name) if compared else None,
             )
         )
-    return tuple(found)
+    return tuple(facts)
 
 
 @dataclass(frozen=True, kw_only=True)
 class SurestFacts:
-    """How often a model is right about the rows it is most certain to have the rarest value."""
+    """How often a model is right about the rows that most probably have the rarest value."""
 
     part: float
-    """The part of all rows that is looked at."""
+    """The share of all rows that is looked at."""
     precision: Figure | None
-    """`None` where it stands for fewer than k people."""
+    """`None` if it stands for 1 to k - 1 people, as `recall`."""
     recall: Figure | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class GroupFacts:
-    """Of groups of k or more alike in what attackers may know, the one about whom most is told."""
+    """The equivalence class of k people or more about whom most is told."""
 
     people: int
     gain: Figure
@@ -292,7 +292,7 @@ class GroupFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class Beside:
-    """A simpler model that guesses the same, to compare with."""
+    """A simpler model of the same label, for comparison."""
 
     name: str
     accuracy: Figure
@@ -301,19 +301,19 @@ class Beside:
 
 @dataclass(frozen=True, kw_only=True)
 class GuessedFacts:
-    """How well slow, strong learners guess a column from the release."""
+    """How well slow, strong learners predict a column from the release."""
 
     accuracy: Figure
     guessing: float
     """The accuracy of always naming the most frequent value."""
     auc: Figure | None
     share: Figure | None
-    """What is kept, or told, by these learners; `None` on the recipient's page."""
+    """Kept or told by these learners; `None` on the recipient's page."""
     bits: Figure
     surest: tuple[SurestFacts, ...]
     known: Figure | None
-    """The share whose value is as good as known, and was not without the release; `None` where
-    that is fewer than k people."""
+    """The share whose value counts as known with the release, but not without; `None` if that is 1
+    to k - 1 people."""
     largest: tuple[float, ...]
     """The largest gains of single people, in bits."""
     group: GroupFacts | None
@@ -325,7 +325,7 @@ class GuessedFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class CloseLookFacts:
-    """What is guessed of the target, and for the holder of the sensitive column."""
+    """How well the target is predicted, and, for the holder only, the sensitive column."""
 
     target: GuessedFacts
     sensitive: GuessedFacts | None
@@ -335,7 +335,7 @@ class CloseLookFacts:
 
 
 def close_look_facts(examined: Examination) -> CloseLookFacts:
-    """What slow learners guess of the target and of the sensitive column."""
+    """How well slow learners predict the target and the sensitive column."""
     outcome, look = examined.outcome, examined.close_look
     every = outcome.evaluator.yardstick.reporting
     target = _guessed(outcome, look.target, every.target, *_of_target(outcome))
@@ -347,7 +347,7 @@ def close_look_facts(examined: Examination) -> CloseLookFacts:
 
 
 def _of_what_is_told(outcome: Outcome, bits: Figure) -> Figure:
-    """Bits about the secret as a share of the same as told, which no attacker exceeds."""
+    """Bits about the secret on the scale of told, so that none is above the reported told."""
     measured = outcome.decision.scorecard.compared.reporting
     scale = measured.secret_scale if measured.tells else np.inf
     low, high = bits.low or 0.0, bits.high or 0.0
@@ -355,7 +355,7 @@ def _of_what_is_told(outcome: Outcome, bits: Figure) -> Figure:
 
 
 def _of_target(outcome: Outcome) -> tuple[Beside, float]:
-    """The model of the scorecard, and guessing."""
+    """The scorecard's model of the target, and the accuracy of guessing."""
     decision = outcome.decision
     figures, area = decision.chosen.figures, decision.chosen.figures["auc"]
     right = figures["performance"]
@@ -366,7 +366,7 @@ def _of_target(outcome: Outcome) -> tuple[Beside, float]:
 
 
 def _of_secret(outcome: Outcome) -> tuple[Beside, float]:
-    """The strongest attacker of the scorecard, and guessing."""
+    """The scorecard's strongest attacker, and the accuracy of guessing."""
     assessment = outcome.decision.chosen.assessment
     name, findings = assessment.strongest, assessment.reporting
     predictions = findings.attacked[name]
@@ -378,7 +378,7 @@ def _of_secret(outcome: Outcome) -> tuple[Beside, float]:
 
 def _guessed(
     outcome: Outcome,
-    found: Guessed,
+    guess: Guessed,
     asked: Question,
     beside: Beside,
     guessing: float,
@@ -391,31 +391,31 @@ def _guessed(
         len(truth),
         int((truth == rarest).sum()),
     )
-    group = found.group
+    group = guess.group
     surest = (
         SurestFacts(
             part=each.part,
             precision=of_enough(each.precision, max(1, round(each.part * rows)), least),
             recall=of_enough(each.recall, cases, least),
         )
-        for each in found.surest
+        for each in guess.surest
     )
     return GuessedFacts(
-        accuracy=found.accuracy,
+        accuracy=guess.accuracy,
         guessing=guessing,
-        auc=found.auc,
-        share=(found.share if share is None else share).as_share(),
-        bits=found.bits,
+        auc=guess.auc,
+        share=(guess.share if share is None else share).as_share(),
+        bits=guess.bits,
         surest=tuple(surest),
-        known=of_enough(found.known, rows, least),
-        largest=found.largest,
+        known=of_enough(guess.known, rows, least),
+        largest=guess.largest,
         group=None if group is None else GroupFacts(people=group.people, gain=group.gain),
         beside=beside,
     )
 
 
 def of_enough(share: Figure, rows: int, least: int) -> Figure | None:
-    """A share of some rows; nothing where it stands for few of them, but for some.
+    """The share, or `None` if it stands for a count from 1 to `least` - 1 or of so few rows.
 
     >>> of_enough(Figure(0.5), 20, least=5), of_enough(Figure(0.1), 20, least=5)
     (Figure(value=0.5, low=None, high=None), None)

@@ -1,4 +1,4 @@
-"""What the chosen release keeps and tells, what another caution would choose, what is next."""
+"""What the chosen release keeps and tells, what other cautions would choose, what comes next."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from tamis.learn.views import View
 from tamis.outcome import Outcome
 
 MOST_VIEWS = 5
-"""So many views are named in a few lines."""
+"""Most views to name in a summary."""
 NAMED = 0.05
-"""Views that tell less by themselves are not named."""
+"""Smallest told of a view alone for it to be named."""
 NOTICED = 0.005
-"""The least share that may have gone unnoticed of which it is said."""
+"""Smallest upper end of told for a warning that it may have gone unnoticed."""
 CAUTIONS = (
     *(step / 20 for step in range(41)),  # finer where releases change most
     *(2 + step / 4 for step in range(1, 13)),
     *(float(step) for step in range(6, 11)),
 )
-"""What the slider of the page can be set to, besides the caution that was used."""
+"""The cautions that the page's slider offers, besides the one that was used."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Winner:
-    """The release that is worth most from one caution on, up to that of the next."""
+    """The best release from one caution on, up to that of the next winner."""
 
     caution: float
     candidate: int
@@ -48,27 +48,27 @@ class Winner:
 
 @dataclass(frozen=True, kw_only=True)
 class AsGood:
-    """A release that is not shown to be worth more or less than the chosen one."""
+    """A release whose value is not clearly different from the chosen one's."""
 
     candidate: int
     """Its place in `candidates`."""
     redrawn: float
-    """The share of redraws of the people who choose in which it would be the choice."""
+    """Share of bootstrap draws of the choosing people in which it would be chosen."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class OneMore:
-    """The column held back that would be worth most with those released."""
+    """The held-back column that would add most value to the release."""
 
     name: str
     kept: float
-    """What the release would keep with it, and tell."""
+    """Kept of the release with it, as `told`."""
     told: float | None
 
 
 @dataclass(frozen=True, kw_only=True)
 class WaveFacts:
-    """What the first columns of a large release keep and tell, as shares of everything."""
+    """Kept and told of the first columns of a large release."""
 
     columns: int
     kept: float
@@ -77,12 +77,12 @@ class WaveFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class ViewFacts:
-    """Something in the form of columns that gives the sensitive value away."""
+    """A view of a column's values that gives the sensitive value away."""
 
     words: str
     """What it is, such as "the last digit of income"."""
     share: float
-    """How much it tells alone, of what the table tells."""
+    """Told of the view alone."""
     released: bool
     """Whether the release shows it."""
 
@@ -91,49 +91,49 @@ class ViewFacts:
 class BitsFacts:
     """What the release keeps of the target and tells of the sensitive column.
 
-    Shares are of what all columns together give; bits are a mean over people never seen before.
+    Shares are of what all columns together give; bits are means over the reporting rows.
     """
 
     by: str
-    """What the choice was made by: the name of a rule in `tamis.catalogue.measures`."""
+    """The rule of the choice, a name in `tamis.catalogue.measures`."""
     caution: float
     kept: Figure
     told: Figure | None
-    """`None` where no column but the target is sensitive, and on the recipient's page."""
+    """`None` if no column but the target is sensitive, and on the recipient's page."""
     useful: Figure
     """In bits."""
     telling: Figure | None
     teaches: bool
-    """Whether anything here is shown to teach the target."""
+    """Whether any columns clearly teach the target."""
     tells: bool
-    """Whether anything here is shown to tell the sensitive column more than the target does."""
+    """Whether any columns clearly tell the sensitive column, beyond what the target tells."""
     weak: bool
-    """Whether all columns together teach little of what is unknown about the target."""
+    """Whether even all columns together explain little of the target."""
     cautions: tuple[float, ...]
-    """What the slider of the page can be set to, ascending."""
+    """The cautions that the page's slider offers, ascending."""
     winners: tuple[Winner, ...]
     one_more: OneMore | None
-    """`None` where no further column would keep k, and on the recipient's page."""
+    """`None` if no further column would keep k, and on the recipient's page."""
     value: Figure | None = None
     """Kept less caution times told of the release; `None` on the recipient's page."""
     redrawn: float | None = None
-    """The share of redraws of the people who choose in which it would be the choice again;
-    `None` where it was not chosen by kept and told."""
+    """Share of bootstrap draws of the choosing people in which it would be chosen again; `None` if
+    it was not chosen by kept and told."""
     as_good: tuple[AsGood, ...] = ()
-    """What else might as well be released; the one most often chosen by redraws comes first."""
+    """Releases that are as good within error, those chosen in most bootstrap draws first."""
     found: bool = False
-    """Whether an attacker learnt something from the release, beyond chance: told is above 0 with
-    its whole interval."""
+    """Whether an attacker learnt something from the release beyond chance: the whole interval of
+    told is above 0."""
     tried: tuple[str, ...] = ()
-    """Who tried to learn the sensitive value; empty where there is none."""
+    """Who tried to learn the sensitive value; empty if there is none."""
     views: tuple[ViewFacts, ...] = ()
-    """What gives it away in the form of columns; of the released ones first."""
+    """Views of values that give it away, those that the release shows first."""
     waves: tuple[WaveFacts, ...] = ()
-    """Of many columns as they are, the first ones in the order of what each adds to those before
-    it; the last are all. Empty where single columns are missed, and on the recipient's page."""
+    """For many unchanged columns, kept and told of the first ones in the order of what they add;
+    the last wave is all of them. Empty for few columns, and on the recipient's page."""
 
     def for_recipient(self) -> Self:
-        """What is kept, in whole percent, and nothing of what decided."""
+        """Only kept, in whole percent, without anything about the choice."""
         return replace(
             self,
             kept=in_hundredths(self.kept),
@@ -156,7 +156,7 @@ class BitsFacts:
 
 
 def bits_facts(examined: Examination) -> BitsFacts:
-    """What the release keeps and tells, who would win under other cautions, what is next."""
+    """What the release keeps and tells, the winners under other cautions, and what comes next."""
     outcome = examined.outcome
     decision = outcome.decision
     measured, figures = decision.scorecard.compared.reporting, decision.chosen.figures
@@ -188,12 +188,12 @@ def bits_facts(examined: Examination) -> BitsFacts:
 
 
 def tried_attackers(outcome: Outcome) -> tuple[str, ...]:
-    """Who tried to learn the sensitive value from the release, as told has it."""
+    """The learners and attackers whose readings told is the worst of, in words."""
     secret = outcome.evaluator.yardstick.reporting.secret
     tested = 0 if secret is None else secret.views.tested
     looks = f"boosted trees, which looked at {plural(tested, 'view')} of the columns"
     slow = () if outcome.look is None else ("slower trees and logistic regression",)
-    # The same trees as an attacker of the scorecard are no one else.
+    # The scorecard's `small` attacker is the same boosting, already named.
     others = (name for name in outcome.evaluator.attackers if name != shown_model("small"))
     return (
         looks if tested else "boosted trees",
@@ -204,9 +204,9 @@ def tried_attackers(outcome: Outcome) -> tuple[str, ...]:
 
 
 def view_facts(outcome: Outcome) -> tuple[ViewFacts, ...]:
-    """What is hidden in the form of columns, in the release and in those it has not.
+    """Views of values that give the sensitive column away, in the release and in other columns.
 
-    Views that say next to nothing by themselves are not named, though attackers have them.
+    Views that tell next to nothing alone are not listed, though attackers use them.
     """
     yardstick, measured = outcome.evaluator.yardstick, outcome.decision.scorecard.compared.reporting
     if outcome.release.is_drawn or not measured.tells:
@@ -216,26 +216,26 @@ def view_facts(outcome: Outcome) -> tuple[ViewFacts, ...]:
         return ()
     told = outcome.decision.chosen.value("told") or 0.0
     released = [bits.secret.views.kept[i] for i in bits.secret.views.of(columns, columns)]
-    found = {
+    shares_of = {
         view.words: (min(told, share), True)
         for view, share in zip(released, _view_shares(bits, released, measured.secret_scale))
     }
     every = yardstick.reporting
     held = () if every.secret is None else every.secret.views.kept
     for view, share in zip(held, _view_shares(every, held, measured.secret_scale)):
-        found.setdefault(view.words, (share, False))
-    facts = (ViewFacts(words=w, share=s, released=r) for w, (s, r) in found.items())
+        shares_of.setdefault(view.words, (share, False))
+    facts = (ViewFacts(words=w, share=s, released=r) for w, (s, r) in shares_of.items())
     kept = (view for view in facts if view.share >= NAMED)
     return tuple(sorted(kept, key=lambda view: (not view.released, -view.share)))
 
 
 def _view_shares(bits: SubsetBits, views: Sequence[View], scale: float) -> list[float]:
-    """What is told by looking up each view alone, on the rows to report."""
+    """Told by looking up each view alone, on the reporting rows."""
     if bits.secret is None:
         return []
     ((learn, ask),) = bits.parts.rounds
     label, target, known = bits.secret.label, bits.target, bits.secret.known[0]
-    found = []
+    told_alone = []
     for view in views:
         of = view.codes.astype(np.int64)
         groups = {
@@ -243,14 +243,14 @@ def _view_shares(bits: SubsetBits, views: Sequence[View], scale: float) -> list[
             for rows, every in (("learn", learn), ("ask", ask))
         }
         gain = looked_up(groups["learn"], label[learn], groups["ask"], known[ask], label[ask])
-        found.append(max(0.0, float(gain.mean())) / scale)
-    return found
+        told_alone.append(max(0.0, float(gain.mean())) / scale)
+    return told_alone
 
 
 def told_words(bits: BitsFacts, target: str, sensitive: str) -> list[str]:
-    """What the release tells: a share only where something was found, and what was tried.
+    """What the release tells, in words: a share if something was found, else what was tried.
 
-    Never that nothing is told: that nobody learnt anything says as much as those who tried.
+    It never says that nothing is told: no finding is only as good as the attackers who tried.
     """
     if bits.told is None:
         return []
@@ -278,7 +278,7 @@ def _view_words(view: ViewFacts, sensitive: str) -> str:
 
 
 def _cautions(outcome: Outcome) -> list[float]:
-    """One caution only where nothing is told: all of them choose the same."""
+    """The cautions to offer; only the one used if nothing is told, as all choose the same."""
     decision = outcome.decision
     if decision.chosen.figures["told"] is None or not decision.scorecard.compared.choosing.tells:
         return [decision.caution]
@@ -286,9 +286,9 @@ def _cautions(outcome: Outcome) -> list[float]:
 
 
 def winners(outcome: Outcome, cautions: list[float]) -> tuple[Winner, ...]:
-    """The release that would be chosen under each caution, where it changes.
+    """The releases that other cautions would choose, each with the caution from which it wins.
 
-    By the rule of the choice itself, ties included, among releases that meet all limits.
+    By the rule of the choice itself, including ties, among releases that meet all limits.
     """
     decision = outcome.decision
     card = decision.scorecard
@@ -300,7 +300,7 @@ def winners(outcome: Outcome, cautions: list[float]) -> tuple[Winner, ...]:
 
 
 def _certainty(decision: Decision) -> dict[str, Any]:
-    """How often redraws choose the release again, and what else might as well be released."""
+    """How often bootstrap draws choose the release again, and what else is as good."""
     if decision.by != VALUE.name:
         return {}
     rows, shares = decision.scorecard.rows, decision.redrawn
@@ -312,19 +312,19 @@ def _certainty(decision: Decision) -> dict[str, Any]:
 
 
 def wave_facts(examined: Examination) -> tuple[WaveFacts, ...]:
-    """What the first columns of a large release keep and tell, where that was measured.
+    """Kept and told of the first columns of a large release, if measured.
 
-    Who has all of them can ignore some, so that no part keeps or tells more than the release.
+    A holder of all columns can ignore some, so no part is shown to keep or tell more than all.
     """
-    outcome, found = examined.outcome, examined.waves
+    outcome, waves = examined.outcome, examined.waves
     decision = outcome.decision
     kept, told = (decision.chosen.value(measure) for measure in ("kept", "told"))
     as_they_are = outcome.evaluator.yardstick.columns(decision.chosen.release) is not None
-    if not (found and as_they_are and decision.scorecard.compared.reporting.teaches):
+    if not (waves and as_they_are and decision.scorecard.compared.reporting.teaches):
         return ()
     most = kept or 0.0, told or 0.0
-    shares = [(min(wave.kept, most[0]), min(wave.told, most[1])) for wave in found[:-1]]
-    sizes = accumulate(len(wave.columns) for wave in found)
+    shares = [(min(wave.kept, most[0]), min(wave.told, most[1])) for wave in waves[:-1]]
+    sizes = accumulate(len(wave.columns) for wave in waves)
     return tuple(
         WaveFacts(columns=size, kept=some, told=None if told is None else tells)
         for size, (some, tells) in zip(sizes, [*shares, most])
@@ -332,11 +332,11 @@ def wave_facts(examined: Examination) -> tuple[WaveFacts, ...]:
 
 
 def one_more(examined: Examination) -> OneMore | None:
-    """The column held back that would be worth most, of those with which k is kept."""
+    """The held-back column that would add most value while k is kept."""
     outcome, bits = examined.outcome, examined.column_bits
     decision, released = outcome.decision, sources(outcome)
     if outcome.evaluator.yardstick.columns(decision.chosen.release) is None:
-        return None  # what a column adds to altered ones was not measured
+        return None  # what a column adds to changed ones was not measured
     worth = {
         name: bits[name].teaches_beyond - decision.caution * bits[name].tells_beyond
         for name in outcome.table.features

@@ -1,10 +1,10 @@
-"""Who is left out of a release and why: for the holder alone, never in what leaves.
+"""Who is suppressed and why: for the holder only, never published.
 
-A group goes because too few are alike in it (k), or because those in it are too alike in the
-sensitive column (l, t and the others). Groups that go for one reason, and differ only in numbers
-that follow each other, are one range: "80 and over" says more than twenty ages. What would save a
-range, or a value that goes altogether, is tried: the same people in groups without one of the known
-columns.
+A group is suppressed because it is too small (k), or because its sensitive values are too similar
+(l, t and the others). Groups that are suppressed for the same reason and differ only in consecutive
+numbers are joined into a range: "80 and over" says more than twenty ages. For a range, or a value
+that disappears altogether, it is tried what would save it: the same people in groups without one of
+the quasi-identifiers.
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ from tamis.risk.attackers import count_asked, seen_classes
 from tamis.risk.suppression import Suppression
 
 MOST_VALUES = 10
-"""The most values that go altogether of which it is found what would save them."""
+"""Most values that disappear, and most ranges, for which it is tried what would save them."""
 MOST_TRIED = 12
-"""The most known columns of which each is left out in turn, to find what would save a value."""
+"""Most quasi-identifiers to leave out in turn to find what would save a value."""
 
 
 class LostGroup(NamedTuple):
-    """People who are alike in what is known of them, and are left out."""
+    """A suppressed equivalence class, or several that form a range."""
 
     values: dict[str, str]
     people: int
     reason: str
-    """The name of the requirement that it breaks; `row`: it goes by another row of theirs."""
+    """The requirement that it breaks; `row`: these people are suppressed for another row."""
     range_of: str = ""
-    """The column of which several values are told together: everybody in the range goes."""
+    """The column whose values form a range in which everybody is suppressed."""
     saved_without: tuple[str, ...] = ()
     """Columns without which, or in coarser form, everybody in the range would stay."""
 
 
 class LostValue(NamedTuple):
-    """A value of a released column that everybody who has it takes along."""
+    """A value of a released column that disappears, since everybody who has it is suppressed."""
 
     column: str
     value: str
@@ -60,7 +60,7 @@ class LostValue(NamedTuple):
 
 @dataclass(frozen=True)
 class Lost:
-    """All groups that go, the largest first, and the values that go with them, the first few."""
+    """The suppressed groups, the largest first, and some of the values that disappear."""
 
     groups: tuple[LostGroup, ...]
     values: tuple[LostValue, ...]
@@ -68,7 +68,7 @@ class Lost:
 
 
 def lost_groups(release: Release, suppression: Suppression) -> Lost | None:
-    """Who is left out of a release and why; `None` where nobody is."""
+    """Who is suppressed in a release and why; `None` if nobody is."""
     if not release.is_suppressed or release.by_containment:
         return None
     whole, gone = release.unsuppressed, ~release.mask
@@ -104,8 +104,9 @@ def _together(columns: dict[str, Coded], names: list[str], rows: int) -> Coded:
 def _reasons(
     columns: dict[str, Coded], names: Sequence[str], classes: Coded, suppression: Suppression
 ) -> list[str]:
-    """Why each class goes by itself, as some attacker sees these columns; empty for one that could
-    stay.
+    """The requirement that each class breaks, as some attacker sees it; empty if none.
+
+    Of several broken requirements, the first in the order asked.
     """
     known, asked = [(name, columns[name]) for name in names], [*suppression.asked]
     first = np.full(len(classes.codes), len(asked))
@@ -116,18 +117,18 @@ def _reasons(
             for each in part.by_group:
                 breaks = each.breaking(counts)[groups.codes]
                 first[breaks] = np.minimum(first[breaks], asked.index(each))
-    found = np.zeros(classes.radix, np.int64)
-    found[classes.codes] = first  # rows of one class are of one class for everybody
-    return [asked[place].label if place < len(asked) else "" for place in found.tolist()]
+    broken_first = np.zeros(classes.radix, np.int64)
+    broken_first[classes.codes] = first  # every attacker's classes are unions of these
+    return [asked[place].label if place < len(asked) else "" for place in broken_first.tolist()]
 
 
 class _Run(NamedTuple):
-    """Rows that go together: of one class, or of neighbouring classes in one column."""
+    """Suppressed rows of one class, or of classes with neighbouring numbers in one column."""
 
     rows: Integers
     column: str = ""
     label: str = ""
-    """What the values of that column are together; empty where all of its values go."""
+    """The range of that column in words; empty if all its values are suppressed."""
 
 
 def _fewest_runs(
@@ -137,27 +138,27 @@ def _fewest_runs(
     gone: Bools,
     reasons: list[str],
 ) -> list[_Run]:
-    """The rows that go, in ranges of the column that makes the fewest of them."""
+    """The suppressed rows in ranges of the column that gives the fewest ranges."""
     rows = np.flatnonzero(gone)
     rows = rows[np.argsort(classes.codes[rows], kind="stable")]
     _, starts = np.unique(classes.codes[rows], return_index=True)
-    found = [_Run(here) for here in np.split(rows, starts[1:])]
+    runs_found = [_Run(here) for here in np.split(rows, starts[1:])]
     numeric = [name for name in columns if frame[name].dtype.is_numeric()]
-    for name in numeric if len(found) > 1 else ():
+    for name in numeric if len(runs_found) > 1 else ():
         rest = [other for other in columns if other != name]
         context = _together(columns, rest, len(gone))
         runs = _runs(frame[name], context, classes, gone, reasons)
-        found = runs if len(runs) < len(found) else found
-    return found
+        runs_found = runs if len(runs) < len(runs_found) else runs_found
+    return runs_found
 
 
 def _runs(
     cells: pl.Series, context: Coded, classes: Coded, gone: Bools, reasons: list[str]
 ) -> list[_Run]:
-    """The rows that go, neighbouring numbers of one context together where all go for one reason.
+    """The suppressed rows, with neighbouring numbers of one context joined into ranges.
 
-    A context is what the other columns say; classes of it that stay, go in part or have no number
-    end a range.
+    A context is a combination of the other columns. A range ends where the reason changes and at
+    classes that stay, are suppressed in part or have no number.
     """
     each = (
         pl.DataFrame({"context": context.codes, "class": classes.codes, "at": cells, "gone": gone})
@@ -169,6 +170,8 @@ def _runs(
     why = [reasons[number] for number in each["class"]]
     joins = each["all"] & each["at"].is_not_null() & pl.Series([bool(reason) for reason in why])
     alone = pl.int_range(each.height, eager=True)
+    # Run-length encoding over (context, reason, alone): `alone` is unique for classes that must
+    # not join a range and missing for all others, so that only those form longer runs.
     told = each.with_columns(
         pl.Series("why", why),
         pl.when(joins).then(None).otherwise(alone).alias("alone"),
@@ -179,22 +182,22 @@ def _runs(
         .agg(pl.min("at").alias("low"), pl.max("at").alias("high"))
         .iter_rows()
     }
-    found = []
+    runs = []
     for part in told.partition_by("run", maintain_order=True):
         if not part["gone"].any():
             continue
         rows = np.sort(np.array([row for rows in part["row"] for row in rows], dtype=np.int64))
         if part.height == 1:
-            found.append(_Run(rows[gone[rows]]))
+            runs.append(_Run(rows[gone[rows]]))
         else:
             first, last = part["at"][0], part["at"][-1]
             label = _range_words(first, last, *ends[part["context"][0]])
-            found.append(_Run(rows, cells.name, label))
-    return found
+            runs.append(_Run(rows, cells.name, label))
+    return runs
 
 
 def _range_words(first: float, last: float, lowest: float, highest: float) -> str:
-    """What numbers from the first to the last are together, among those that there are.
+    """A range of numbers in words, given the lowest and the highest number of its context.
 
     >>> _range_words(80, 91, 20, 91), _range_words(3, 5, 0, 9), _range_words(0, 9, 0, 9)
     ('80 and over', '3 to 5', '')
@@ -225,7 +228,7 @@ def _with_remedies(
     columns: dict[str, Coded],
     suppression: Suppression,
 ) -> list[LostGroup]:
-    """The groups, the largest ranges of them with what would save everybody in them."""
+    """The groups; the largest ranges with the columns without which everybody would stay."""
     ranges = sorted(
         (i for i, run in enumerate(runs) if run.column), key=lambda i: -groups[i].people
     )
@@ -240,7 +243,7 @@ def _texts(cells: pl.Series) -> pl.Series:
 
 
 def _vanished(cells: pl.Series, gone: Bools, people: People) -> list[tuple[str, int]]:
-    """The values of a column of which no row stays, and how many people had them."""
+    """The values of a column that disappear, and how many people had them."""
     rows = pl.DataFrame({"value": _texts(cells), "gone": gone, "who": people.codes}).drop_nulls(
         "value"
     )
@@ -249,26 +252,26 @@ def _vanished(cells: pl.Series, gone: Bools, people: People) -> list[tuple[str, 
 
 
 def _saving(rows: Integers, columns: dict[str, Coded], suppression: Suppression) -> tuple[str, ...]:
-    """The columns without each of which none of these rows would have to go."""
+    """The columns without each of which none of these rows would be suppressed."""
     if len(columns) > MOST_TRIED:
         return ()
-    found = []
+    saving = []
     for name in columns:
         rest = [other for other in columns if other != name]
         classes = _together(columns, rest, suppression.secrets.height)
         reasons = _reasons(columns, rest, classes, suppression)
         if not any(reasons[number] for number in np.unique(classes.codes[rows])):
-            found.append(name)
-    return tuple(found)
+            saving.append(name)
+    return tuple(saving)
 
 
 MOST_SHOWN = 8
-"""The most groups that are named; the rest are counted."""
+"""Most groups to list; the rest are counted."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class LostGroupFacts:
-    """A group that is left out, for the holder alone."""
+    """A suppressed group in words; for the holder only."""
 
     who: str
     people: int
@@ -277,36 +280,36 @@ class LostGroupFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class LeftOut:
-    """How many were left out so that all others keep what is promised."""
+    """How many people were suppressed so that the promises hold for all others."""
 
     words: str
     """For the holder; on the recipient's page the same as `public`."""
     public: str
     """In whole percent."""
     groups: tuple[LostGroupFacts, ...] | None = None
-    """Who goes and why; the holder's alone."""
+    """Who is suppressed and why; for the holder only."""
     warnings: tuple[str, ...] | None = None
-    """Values that go altogether; the holder's alone."""
+    """Values that disappear; for the holder only."""
 
     def for_recipient(self) -> Self:
         return replace(self, words=self.public, groups=None, warnings=None)
 
     def to_dict(self) -> dict[str, Any]:
-        """Groups and warnings only where it is known who goes."""
-        found: dict[str, Any] = {"words": self.words, "public": self.public}
+        """As plain values; groups and warnings only if it is known who is suppressed."""
+        plain: dict[str, Any] = {"words": self.words, "public": self.public}
         if self.groups is not None:
-            found |= {"groups": as_plain(self.groups), "warnings": as_plain(self.warnings)}
-        return found
+            plain |= {"groups": as_plain(self.groups), "warnings": as_plain(self.warnings)}
+        return plain
 
 
 def lost_of(outcome: Outcome) -> Lost | None:
-    """Who is left out of the chosen release and why; `None` where nobody is."""
+    """Who is suppressed in the chosen release and why; `None` if nobody is."""
     suppression = outcome.evaluator.suppression
     return None if suppression is None else lost_groups(outcome.release, suppression)
 
 
 def reason_words(reason: str, outcome: Outcome) -> str:
-    """Why a group is left out."""
+    """Why a group is suppressed, in words."""
     if reason == "row":
         return "another of their rows is"
     broken = next(each for each in outcome.evaluator.requirements if each.label == reason)
@@ -315,7 +318,7 @@ def reason_words(reason: str, outcome: Outcome) -> str:
 
 
 def lost_group_facts(found: Lost, outcome: Outcome) -> tuple[LostGroupFacts, ...]:
-    """The groups that go, in words."""
+    """The suppressed groups in words."""
     return tuple(
         LostGroupFacts(who=_who(group), people=group.people, why=_why(group, outcome))
         for group in found.groups
@@ -337,7 +340,7 @@ def _why(group: LostGroup, outcome: Outcome) -> str:
 
 
 def lost_group_lines(groups: Sequence[LostGroupFacts], release: Release) -> list[str]:
-    """A line for each of the largest groups that go, and one for the rest."""
+    """A line for each of the largest suppressed groups, and one for the rest."""
     unit = _unit(release)
     lines = [
         f"  {plural(group.people, *unit)} ({group.who}): {group.why}"
@@ -354,7 +357,7 @@ def _unit(release: Release) -> tuple[str, str]:
 
 
 def lost_value_warnings(found: Lost, outcome: Outcome) -> list[str]:
-    """What disappears from a column altogether, and what would save it; a line for each reason."""
+    """Warnings of values that disappear and what would save them; a line for each reason."""
     alike: dict[tuple[str, tuple[str, ...], str], list[LostValue]] = {}
     for each in found.values:
         remedy = _remedy(each.column, each.reasons, each.saved_without)
@@ -366,7 +369,7 @@ def lost_value_warnings(found: Lost, outcome: Outcome) -> list[str]:
 
 
 def _lost_values(lost: Sequence[LostValue], remedy: str, outcome: Outcome) -> str:
-    """That values of one column are gone, for the same reason and with the same remedy."""
+    """One warning for values of a column with the same reason and the same remedy."""
     first, *rest = lost
     counted = f"{first.value} ({plural(first.people, *_unit(outcome.release))})"
     counted += "".join(f", {each.value} ({each.people:,})" for each in rest)
@@ -375,7 +378,7 @@ def _lost_values(lost: Sequence[LostValue], remedy: str, outcome: Outcome) -> st
 
 
 def _remedy(column: str, reasons: Sequence[str], saved_without: Sequence[str]) -> str:
-    """What would keep a value or range of a column in the release, as far as one column does."""
+    """What would keep a value or range in the release, if changing one column does."""
     others = [name for name in saved_without if name != column]
     if others:
         return f"They would all stay without, or with a coarser, {listed_as('column', others)}."
@@ -389,15 +392,15 @@ def _remedy(column: str, reasons: Sequence[str], saved_without: Sequence[str]) -
 
 
 def left_out_facts(outcome: Outcome) -> LeftOut | None:
-    """How many are left out, who and why; `None` where nobody is."""
+    """How many are suppressed, who and why; `None` if nobody is."""
     counted, numbers = outcome.all_rows, outcome.left_out_people
     if numbers is None:
         return None
     unit, k = outcome.table.unit, outcome.settings.k
     promises = outcome.release.promises if counted is None else counted.promises
     stated = stated_left_out(numbers, unit, max((p.k for p in promises), default=1))
-    found = LeftOut(words=left_out_words(numbers, unit, k), public=public_words(stated))
+    facts = LeftOut(words=left_out_words(numbers, unit, k), public=public_words(stated))
     if counted is not None or (lost := lost_of(outcome)) is None:
-        return found
+        return facts
     groups, warnings = lost_group_facts(lost, outcome), lost_value_warnings(lost, outcome)
-    return replace(found, groups=groups, warnings=tuple(warnings))
+    return replace(facts, groups=groups, warnings=tuple(warnings))

@@ -1,4 +1,4 @@
-"""What a reader must know to read the figures: how they were measured, what misleads."""
+"""Notes for a reader of the figures: how they were measured, and what may mislead."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ class TableFacts:
     """The original and the release in figures."""
 
     name: str
-    """The name by which people know the table: the stem of its file. Empty for recipients."""
+    """The name of the table, the stem of its file; empty for recipients."""
     rows: int
     """Rows of the original."""
     rows_released: int
     people: int
-    """People in the original where they are known; otherwise its rows."""
+    """People in the original if they are known, else its rows."""
     people_released: int
     who: str = ""
     """Who counts as a person, in words; for the holder alone."""
     features: int
     """Columns that could have been released as features."""
     unlisted: int = 0
-    """Those of them that were never compared, and so are not among `columns`."""
+    """How many of these were never compared, and so are not among `columns`."""
     target: str
     sensitive: str | None
-    """The column that must stay hard to guess; the target where none was named. `None` on the
-    recipient's page where it is not released."""
+    """The column that must stay hard to guess; the target if none was named. `None` on the
+    recipient's page if it is not released."""
 
     def for_recipient(self) -> Self:
         rows, people = self.rows_released, self.people_released
@@ -48,7 +48,7 @@ class TableFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class Note:
-    """What a reader must know to understand the rest correctly."""
+    """A note that a reader needs to understand the figures correctly."""
 
     level: Literal["warning", "note"]
     text: str
@@ -60,7 +60,7 @@ class Note:
 
 
 def table_facts(outcome: Outcome, exposure: ExposureFacts | None) -> TableFacts:
-    """The original and the release in figures; its name is known to whoever publishes."""
+    """The original and the release in figures; publishing fills in the table's name."""
     table, release = outcome.table, outcome.release
     everything = outcome.decision.scorecard.baseline.release
     return TableFacts(
@@ -96,9 +96,9 @@ rows each."
 
 
 def notes_of(outcome: Outcome) -> tuple[Note, ...]:
-    """What a reader must know to read the figures: how they were measured, and what misleads."""
-    found = (_unlabelled, _moved_dates, _measured_on, _several_secrets, _missed_limits, _caveats)
-    return tuple(note for notes in found for note in notes(outcome))
+    """Notes on how the figures were measured, and on what may mislead."""
+    kinds = (_unlabelled, _moved_dates, _measured_on, _several_secrets, _missed_limits, _caveats)
+    return tuple(note for notes in kinds for note in notes(outcome))
 
 
 def _note(text: str, *, level: Literal["note", "warning"] = "note", public: bool = False) -> Note:
@@ -172,7 +172,7 @@ def _measured_on(outcome: Outcome) -> Iterator[Note]:
 
 
 def _of_compared(compared: int, left_out: int) -> Iterator[Note]:
-    """What kept and told are shares of, where columns were left out before measuring."""
+    """Notes on what kept and told are shares of, if columns were left out before measuring."""
     yield _note(
         f"Of {compared + left_out:,} columns of the original, the {compared:,} that promised to "
         "teach or tell most in a sample of its rows were compared; the others are held back."
@@ -185,7 +185,7 @@ def _of_compared(compared: int, left_out: int) -> Iterator[Note]:
 
 
 def _several_secrets(outcome: Outcome) -> Iterator[Note]:
-    """What is told of each secret, and what they tell of each other."""
+    """Notes on what is told of each secret, and what they tell of each other."""
     evaluator = outcome.evaluator
     names = [*evaluator.every_secret]
     shown = outcome.table.released_secrets
@@ -213,7 +213,7 @@ def _several_secrets(outcome: Outcome) -> Iterator[Note]:
 
 
 def _of_secret(outcome: Outcome, number: int) -> str:
-    """What is told of one of the secrets by the worst reading, and how often it is guessed."""
+    """Told of one secret by the worst reading, and how often it is guessed, in words."""
     evaluator, row = outcome.evaluator, outcome.decision.chosen
     bits, look = evaluator.yardstick.reporting, outcome.look
     name = [*evaluator.every_secret][number]
@@ -232,7 +232,7 @@ def _of_secret(outcome: Outcome, number: int) -> str:
 
 
 WORTH_SAYING = 0.01
-"""The least share that one secret tells of another to be said."""
+"""Smallest share that one secret tells of another for a note to mention it."""
 
 
 def _missed_limits(outcome: Outcome) -> Iterator[Note]:

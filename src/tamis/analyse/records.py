@@ -1,11 +1,11 @@
-"""Records as plain values, and as others may read them.
+"""Records as plain values, and as recipients may read them.
 
 A report is made of frozen records. The holder's page and ``private/summary.json`` show them as they
-are. Whoever else reads gets what a record says with `for_recipient`; a record that does not say it,
-in a field that is not `SHARED`, is the holder's alone.
+are. Recipients get what a record's `for_recipient` returns; a record without that method, in a
+field that is not `SHARED`, is for the holder only.
 
-Here are also the records that an analysis gains once the rows are written: promises kept, the
-recipe, the cost.
+Here are also the records that are added to an analysis once the rows are written: the measured
+promises, the recipe, the privacy budget.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ def as_plain(value: Any) -> Any:
 
 
 def rebuilt(value: Any, change: Callable[[Any], Any]) -> Any:
-    """A copy of a record in which every part is changed, the outermost that `change` changes.
+    """A copy of a nested record with `change` applied, from the outside in.
+
+    A part that `change` changes is not searched any further.
 
     >>> rebuilt({"a": (1, "b")}, lambda part: part + 1 if isinstance(part, int) else part)
     {'a': (2, 'b')}
@@ -56,9 +58,9 @@ def rebuilt(value: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def in_hundredths(value: Any) -> Any:
-    """Figures, however nested, no finer than people read them.
+    """A copy of nested records with all floats rounded to hundredths.
 
-    An exact share gives away of how many rows it is, and so how many were left out.
+    An exact share reveals its denominator, and so how many rows were suppressed.
 
     >>> in_hundredths({"share": Figure(0.7656, 0.6999, 0.81), "rows": 12})
     {'share': Figure(value=0.77, low=0.7, high=0.81), 'rows': 12}
@@ -71,11 +73,11 @@ def _in_hundredths(part: Any) -> Any:
 
 
 def as_supported(value: Any) -> Any:
-    """Figures for others, however nested, no finer than their intervals support.
+    """A copy of nested records with figures rounded to what their intervals support.
 
-    More digits say nothing of how good a release is, but by them whoever guesses how it was
-    measured could confirm the guess. A figure and both ends of its interval are rounded alike, to
-    between a half and a twentieth of half its width; one without an interval to hundredths.
+    Further digits say nothing of how good a release is, but would let an attacker confirm a guess
+    of how it was measured. A figure and both ends of its interval are rounded alike, to between a
+    half and a twentieth of half its width; a figure without an interval to hundredths.
 
     >>> as_supported((Figure(0.70667, 0.62938, 0.77364), Figure(0.70667, 0.70123, 0.71234)))
     (Figure(value=0.71, low=0.63, high=0.77), Figure(value=0.707, low=0.701, high=0.712))
@@ -93,11 +95,11 @@ def _as_supported(part: Any) -> Any:
 
 
 SHARED = {"shared": True}
-"""Of a field that recipients read as it is."""
+"""Metadata of a field that recipients read as it is."""
 
 
 def for_recipient(record: Any) -> Any:
-    """A record with the parts that others may read; the rest is nothing of its kind."""
+    """A record with the parts that recipients may read; all others are `None` or empty."""
     return replace(record, **{each.name: _for_recipient(record, each) for each in fields(record)})
 
 
@@ -113,31 +115,31 @@ def _for_recipient(record: Any, each: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class PromiseFacts:
-    """Something that holds for the release. Recipients see it: it names no column held back."""
+    """A promise of the release. Recipients see it: it names no column that was held back."""
 
     key: str
-    """As in the manifest: "k_anonymity"."""
+    """Its key in the manifest: "k_anonymity"."""
     claim: str
     """In plain words: "Everybody shares all released values with at least 4 others."."""
     measured: str
     """What was measured on the written file, in a few words: "the smallest group has 7"."""
     value: float
     limit: float | None
-    """What was asked for, where something was."""
+    """The value asked for, if any."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ThreatFacts:
-    """Who might try, where attackers have names: what is left to each. Recipients see it."""
+    """A named attacker and the smallest class that is left. Recipients see it."""
 
     name: str
-    """Empty for the one who knows the quasi-identifiers."""
+    """Empty for the default attacker, who knows the quasi-identifiers."""
     knows: tuple[str, ...]
-    """Released columns that this one may know."""
+    """Released columns that this attacker may know."""
     alike: int
-    """People in the smallest group that looks alike to this one."""
+    """People in the smallest class by these columns."""
     asked: int
-    """How many they must be."""
+    """The k asked for against this attacker."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,12 +164,12 @@ class RecipeFacts:
 
 
 UNKNOWN = RecipeFacts(public=(), private=())
-"""Before the rows are written."""
+"""The recipe before the rows are written."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class BudgetFacts:
-    """What drawing the rows has cost."""
+    """The privacy budget that drawing the rows has used."""
 
     epsilon: float
     delta: float
