@@ -5,12 +5,12 @@
     read -> Table + Roles -> risk -> propose (select | perturb | dp) -> evaluate -> decide
          -> publish -> verify
 
-The folders of this package are the steps of that flow, and each imports only those before it;
-`consider` goes through it from a table to a decision, `publish` and `verify` do the rest.
+The folders of this package are the steps of that flow, and each imports only those before it.
+`consider` goes from a table to a decision; `publish` and `verify` do the rest.
 
-Public are the names in ``__all__``, the modules `tamis.datasets` and `tamis.errors`, and
-`tamis.dp.ledger.Ledger`. Everything else is private: it may move or change without notice. The
-names are imported when they are first used, so that ``import tamis`` costs nothing.
+The names in ``__all__``, the modules `tamis.datasets` and `tamis.errors`, and
+`tamis.dp.ledger.Ledger` are public. Everything else is private and may change without notice. Names
+are imported on first use, so that ``import tamis`` costs nothing.
 """
 
 from importlib import import_module

@@ -1,7 +1,7 @@
-"""What all rows of a table behind an engine reach, of which a sample was searched.
+"""Choose on a sample of a table behind an engine, and check requirements on all of its rows.
 
-A release that falls short on all rows is passed over for the next best; where the best falls
-short, the search is also repeated for a larger k, and the best of all that hold is taken.
+A release that fails on all rows is passed over for the next best. If the best one failed, the
+search is also repeated for a larger k, and the best release that holds is chosen.
 """
 
 from __future__ import annotations
@@ -61,46 +61,45 @@ if TYPE_CHECKING:
     from tamis.coarsen.coarsener import CoarseColumn
 
 TRIES = 4
-"""Searches on the sample, each for twice the anonymity of the one before."""
+"""Searches on the sample, each for twice the k of the one before."""
 
 Known = frozenset[tuple[str, str]]
-"""What attackers may know of a release: its columns and the forms that they are in."""
+"""What attackers may know of a release: pairs of column and form."""
 
 
 @dataclass(frozen=True, eq=False)
 class AllRows:
-    """All rows of the table of which a sample was searched, and what the choice reaches on them."""
+    """All rows of the table that was sampled, and what the chosen release reaches on them."""
 
     large: LargeTable
-    """The rows to release, with columns that are released in a coarser form in that form."""
+    """The rows to release, with generalised columns in their released form."""
     sample: Sample
     k_of_sample: int
-    """What was asked of groups in the sample, so that all rows keep the k that was asked for."""
+    """The k asked of the sample, so that all rows keep the k that was asked for."""
     asked: Requirements
-    """What is required of all rows, by each attacker."""
+    """The requirements on all rows, for each attacker."""
     reached: Reached
-    """What the rows to release reach of it, of the released columns among those known, in people.
-    """
+    """What the released rows reach of each requirement, counted in people."""
     coarse: Mapping[str, CoarseColumn]
-    """The columns in a coarser form."""
+    """The generalised columns."""
     left_out: dict[str, int] | None
-    """The people and rows that are left out, and all there are; `None` where nobody is."""
+    """Numbers of suppressed people and rows, and of all; `None` if nobody is suppressed."""
     population: CountedInPopulation | None
-    """What is known of the population, in which all rows are counted."""
+    """What is known of the population of which all rows are a sample."""
 
     @property
     def promises(self) -> list[KAnonymity]:
-        """Of the release, about all rows: one for each attacker."""
+        """The release's promises of k on all rows, one for each attacker."""
         return [each for each in self.reached if isinstance(each, KAnonymity)]
 
     @property
     def known(self) -> list[str]:
-        """The released columns that attackers may know, all of them together."""
+        """The released columns that any attacker may know."""
         return sorted({column for each in self.promises for column in each.columns})
 
     @property
     def rows(self) -> int:
-        """How many there are, those that are left out included."""
+        """Number of rows, including suppressed ones."""
         return self.left_out["of_rows"] if self.left_out else self.large.rows
 
     def released(self, release: Release) -> ReleasedRows:
@@ -110,9 +109,9 @@ class AllRows:
         return ReleasedRows(large.engine, large.frame, columns, names[-1], large.who)
 
     def said(self) -> dict[str, Any]:
-        """What was sampled, and what was counted on all rows, for a manifest.
+        """A manifest's entry on what was sampled and what was counted on all rows.
 
-        Where rows are left out, nothing here tells how many there were.
+        With suppression, nothing here reveals how many rows there were.
         """
         rows, writer, table = self.large.rows, self.large.engine.name, self.sample.table
         drawn = table.rows if self.left_out is None else min(self.sample.asked, rows)
@@ -133,7 +132,7 @@ class AllRows:
 
 
 def written_columns(release: Release) -> list[str]:
-    """The names of the released columns, in the order of the file: the target last."""
+    """Names of the released columns in the order of the file: sorted, the target last."""
     return [*sorted(release.features), release.table.target]
 
 
@@ -150,21 +149,21 @@ def choose_on_all_rows(
     Parameters
     ----------
     large : LargeTable
-        With a target.
+        A table with a target.
     settings : Settings
     rows : int
-        About how many rows to sample.
+        Approximate number of rows to sample.
     ladders : mapping of column to Ladder
-        Coarser forms that people wrote, which may name any value.
+        The holder's ladders, which may name any value.
     search : callable
-        Chooses a release of a sample, by settings for it.
+        Chooses a release of a sample, given settings for it.
     register : Table, optional
-        Everybody of whom the large table is a sample.
+        The population of which the large table is a sample.
 
     Returns
     -------
     Decision, AllRows
-        `CannotMeet` where no release reaches on all rows what is asked for.
+        Raises `CannotMeet` if no release meets the requirements on all rows.
     """
     sample = sampled(large, rows, settings.seed)
     crowds = Crowds.of(large, settings, ladders, register)
@@ -174,16 +173,16 @@ def choose_on_all_rows(
     for times in (2**i for i in range(TRIES)):
         asked = _of_sample(settings, sample, times)
         try:
-            found = _searched(sample.table, asked, search)
+            decision_of_sample = _searched(sample.table, asked, search)
         except CannotMeet:
             if times == 1:
                 raise
             break
-        kept = _kept(sample.table, found, crowds, settings)
+        kept = _kept(sample.table, decision_of_sample, crowds, settings)
         if kept is not None and (best is None or _value(kept) > _value(best[0])):
             best = kept, asked.k
-        if kept is not None and kept.chosen is found.chosen:
-            break  # a larger k allows no more than this one
+        if kept is not None and kept.chosen is decision_of_sample.chosen:
+            break  # the sample's best holds on all rows; a larger k would only allow fewer
     if best is None:
         raise _nothing_holds(sample, large, crowds)
     decision, k = best
@@ -191,7 +190,7 @@ def choose_on_all_rows(
 
 
 def where_the_rows_are(settings: Settings) -> Settings:
-    """The settings without methods that work in memory; an error where one was asked for."""
+    """The settings without methods that need memory; raise if one was asked for."""
     given = {name: getattr(settings, name, None) for name in RELEASING}
     given["known_rows"] = given["known_rows"] or knowing_rows(settings.threats)
     refuse_memory_only(given, RELEASING)
@@ -199,10 +198,10 @@ def where_the_rows_are(settings: Settings) -> Settings:
 
 
 def _of_sample(settings: Settings, sample: Sample, times: int) -> Settings:
-    """What to ask of a sample, in which groups are smaller: of their size only in proportion.
+    """Settings for the sample, whose groups are smaller: sizes are required in proportion.
 
-    Of each attacker so many times the k, since the sample lacks rows. Of the population nothing:
-    that is counted on all rows.
+    Each attacker's k is multiplied by `times`, to make up for the rows that the sample lacks.
+    Requirements in the population are left to the count on all rows.
     """
     share = sample.table.rows / sample.of
 
@@ -221,7 +220,7 @@ def _of_sample(settings: Settings, sample: Sample, times: int) -> Settings:
 
 
 def _asking(attacker: Attacker, asks: Mapping[str, Any]) -> Attacker:
-    """The same attacker, of whom something else is asked."""
+    """A copy of an attacker with other requirements."""
     told = attacker.max_told
     return Attacker(attacker.name, attacker.knows, attacker.wants, max_told=told, **asks)
 
@@ -229,9 +228,9 @@ def _asking(attacker: Attacker, asks: Mapping[str, Any]) -> Attacker:
 def _searched(
     sample: Table, asked: Settings, search: Callable[[Table, Settings], Decision]
 ) -> Decision:
-    """The choice on a sample: by all that is asked for, or by k alone where nothing keeps it all.
+    """The choice on a sample: under all requirements, or under k alone if nothing meets them all.
 
-    Small groups are seldom diverse; whether a release keeps the rest is counted on all rows.
+    Small groups are seldom diverse; the other requirements are checked on all rows anyway.
     """
     try:
         return search(sample, asked)
@@ -244,8 +243,8 @@ def _searched(
 
 
 def _kept(sample: Table, decision: Decision, crowds: Crowds, settings: Settings) -> Decision | None:
-    """The choice among the releases that keep on all rows what is asked; none where none does."""
-    failing = {  # what is told of single secrets is limited besides the measures
+    """The choice among releases that meet the requirements on all rows; `None` if none does."""
+    failing = {  # limits on single secrets, which are not among the measures
         row.release.name: too_told(row.assessment.evaluator, row.release, settings.told_limits)
         for row in decision.scorecard.rows
     }
@@ -269,7 +268,7 @@ def _kept(sample: Table, decision: Decision, crowds: Crowds, settings: Settings)
 
 
 def _lacks(sample: Table, release: Release, crowds: Crowds) -> Failure | None:
-    """Why a release of the sample cannot be one of all rows, which are given what a ladder says."""
+    """Why a release of the sample cannot be made of all rows, where only ladders are applied."""
     for name in release.features:
         cells = sample.frame[name]
         if form := release.forms.get(name):
@@ -281,7 +280,7 @@ def _lacks(sample: Table, release: Release, crowds: Crowds) -> Failure | None:
 
 
 def _value(decision: Decision) -> float:
-    """What the chosen release keeps less what it tells, on the rows used to choose."""
+    """Kept less caution times told of the chosen release, on the choosing rows."""
     row: Row = decision.chosen
     kept, told = (row.value_for_choice(name) or 0.0 for name in ("kept", "told"))
     return kept - decision.caution * told
@@ -298,39 +297,40 @@ def _nothing_holds(sample: Sample, large: LargeTable, crowds: Crowds) -> CannotM
 
 
 class Counted(NamedTuple):
-    """What was counted of a release on all rows."""
+    """Counts of a release on all rows."""
 
     reached: Reached
     rest: Rest | None
-    """The rows that stay where some may be left out; `None` where none may."""
+    """The rows that are not suppressed; `None` if none may be suppressed."""
     failure: Failure | None
-    """Why it cannot be taken."""
+    """Why it cannot be chosen, if so."""
 
 
 @dataclass(eq=False)
 class Crowds:
-    """Among how many people everybody hides in a release, counted on all rows of a large table.
+    """What the equivalence classes of releases reach, counted on all rows of a large table.
 
-    Rows alike in all that attackers may know are counted once; releases are counted from these.
+    The engine counts each combination of quasi-identifiers once; the classes of every release are
+    merged from these counts.
     """
 
     large: LargeTable
-    """With every column as it is; attackers may know its quasi-identifiers, some of them each."""
+    """The table as it is; its quasi-identifiers are what all attackers together may know."""
     asked: Requirements
-    """How many must be alike, and what else is asked of them, by each attacker."""
+    """The requirements for each attacker."""
     written: Mapping[str, Ladder]
-    """Ladders that people wrote, which may name any value."""
+    """The holder's ladders, which may name any value."""
     share: float = 0.0
-    """Of the people who may be left out."""
+    """Largest share of people who may be suppressed."""
     in_population: tuple[OfPopulation, ...] = ()
-    """What is asked of the people of a release in the population."""
+    """Requirements on people of a release in the population."""
     population: CountedInPopulation | None = None
     best: int = 0
-    """The most people alike that any release has reached."""
+    """The largest k that any release has reached."""
     enough: bool = False
-    """Whether any has kept k."""
+    """Whether any release has kept k."""
     short: str = ""
-    """What the last release lacked."""
+    """What the last failing release lacked, in words."""
     _smallest: dict[Known, int] = field(default_factory=dict)
     _counted: dict[Known, Counted] = field(default_factory=dict)
     _columns: dict[tuple[str, str], CoarseColumn] = field(default_factory=dict)
@@ -343,37 +343,37 @@ class Crowds:
         written: Mapping[str, Ladder],
         register: Table | None = None,
     ) -> Crowds:
-        """What settings ask of all rows."""
+        """The counter of what settings require of all rows."""
         shape = large.shape
         asked = required_of(shape, settings.requirements, settings.threats)
         known = replace(large, shape=knowing_together(shape, settings.threats))
         required = settings.in_population
-        found = cls(known, asked, written, settings.max_suppressed, required)
+        crowds = cls(known, asked, written, settings.max_suppressed, required)
         population = population_of(settings.sampling, register, None, required)
         if population is not None:
-            found.population = CountedInPopulation(
-                population.sampling, register, classes=found.classes
+            crowds.population = CountedInPopulation(
+                population.sampling, register, classes=crowds.classes
             )
-        return found
+        return crowds
 
     @property
     def k(self) -> int:
-        """How many must be alike, by whom most is asked."""
+        """The largest k of all attackers."""
         return self.asked.k
 
     @cached_property
     def secrets(self) -> list[str]:
-        """The sensitive columns that something is asked of."""
+        """The sensitive columns with requirements."""
         return list(filter(None, self.asked.by_secret))
 
     @cached_property
     def cells(self) -> Frame:
-        """Each combination that occurs of what attackers may know, the secrets, and whose it is."""
+        """Distinct combinations of quasi-identifiers, secrets and persons, as the engine counts."""
         return cells_of(self.large, [*self.large.shape.quasi, *self.secrets])
 
     @cached_property
     def everybody(self) -> int:
-        """All people; rows where each is one."""
+        """Number of people; of rows, if each is a person."""
         large = self.large
         return count_distinct(large.engine, self.cells, large.who) if large.who else large.rows
 
@@ -382,23 +382,23 @@ class Crowds:
         return one_group_of_all(self.large, self.cells, secret)
 
     def all_rows(self, release: Release, sample: Sample, k: int) -> AllRows:
-        """What is known of all rows once a release is chosen; `k` is that of the sample."""
+        """The facts about all rows for a chosen release; `k` is the one asked of the sample."""
         from tamis.coarsen.coarsener import with_coarse_columns
 
         coarse = {name: self.column(name, form) for name, form in release.forms.items()}
         large = with_coarse_columns(self.large, coarse.values())
-        found, numbers = self.count(release), None
-        if found.rest is not None and found.rest.gone is not None:
-            frame = found.rest.without_gone(large.engine.near(large.frame))
+        counts, numbers = self.count(release), None
+        if counts.rest is not None and counts.rest.gone is not None:
+            frame = counts.rest.without_gone(large.engine.near(large.frame))
             rows = count_rows(large.engine, frame)
             numbers = {"rows": large.rows - rows, "of_rows": large.rows}
-            numbers |= {"people": found.rest.people, "of_people": self.everybody}
+            numbers |= {"people": counts.rest.people, "of_people": self.everybody}
             large = replace(large, frame=frame, rows=rows)
-        reached, population = found.reached, self.population
+        reached, population = counts.reached, self.population
         return AllRows(large, sample, k, self.asked, reached, coarse, numbers, population)
 
     def lacks(self, release: Release) -> Failure | None:
-        """Why a release cannot be taken, if anything is lacking on all rows."""
+        """Why a release cannot be chosen by the count on all rows; `None` if it can."""
         if few := [name for name, form in release.forms.items() if self._names_few(name, form)]:
             words = f"the coarser form of {listed(few)} names a value that fewer than {self.k} have"
             failure: Failure | None = Failure(words, words, 1.0)
@@ -413,13 +413,13 @@ class Crowds:
         return next(iter(lacking_in_population(release, self.population, self.in_population)), None)
 
     def classes(self, release: Release, everyone: bool) -> CountedClasses:
-        """Those of a release; with `everyone` those who are left out are in them, too."""
+        """The equivalence classes of a release; with `everyone`, including suppressed people."""
         rest = self.count(release).rest
         cells = self._labelled(release) if everyone or rest is None else rest.cells
         return classes_in_memory(self.large, release.table.quasi, cells, release.forms)
 
     def count(self, release: Release) -> Counted:
-        """What the groups of a release reach of everything that is asked."""
+        """What the groups of a release reach of every requirement, cached by columns and forms."""
         asked = in_release(self.asked, release)
         known = self._known(release, [name for names in asked.views for name in names])
         if known not in self._counted:
@@ -433,23 +433,23 @@ class Crowds:
         return frozenset((c, forms[c].key if c in forms else "") for c in names)
 
     def _count_all(self, release: Release, asked: Requirements, most: int) -> Counted:
-        """Sizes first, by each attacker; the rest only where these are enough."""
-        found: dict[Requirement, float] = {}
+        """Count sizes first, for each attacker, and other requirements only if these suffice."""
+        figures: dict[Requirement, float] = {}
         for names, some in asked.views.items():
             reached = self._smallest_group(release, names, some.k)
             self.best = max(self.best, reached)
             if reached < some.k:
                 return Counted({}, None, self._too_few(some.of_sizes, reached))
             counts = ClassCounts(np.array([reached]))
-            found |= {each: each.reached(counts) for each in some.of_sizes}
+            figures |= {each: each.reached(counts) for each in some.of_sizes}
         self.enough = True
         if beyond := asked.beyond_k:
-            found |= reached_by_all(beyond, self.large, self._labelled(release))
-        found = {each: found[each] for each in asked}
-        return Counted(found, None, _short_of(found))
+            figures |= reached_by_all(beyond, self.large, self._labelled(release))
+        figures = {each: figures[each] for each in asked}
+        return Counted(figures, None, _short_of(figures))
 
     def _count_rest(self, release: Release, asked: Requirements, most: int) -> Counted:
-        """The same of all but the few whose groups break it, where these are few enough."""
+        """Count all but the people whose groups break a requirement, if these are few enough."""
         large = self.large
         names = dict.fromkeys([*(c for each in asked.views for c in each), *self.secrets])
         columns = dict.fromkeys([*large.columns(names), *large.who])
@@ -459,11 +459,15 @@ class Crowds:
             words = f"more than {most:,} {large.shape.unit} must be left out to keep what is asked"
             return Counted({}, None, Failure(f"{words}, on all rows", words, 1.0))
         self.enough = True
-        found = reached_by_all(asked, large, rest.cells)
-        return Counted(found, rest, _short_of(found))
+        figures = reached_by_all(asked, large, rest.cells)
+        return Counted(figures, rest, _short_of(figures))
 
     def _smallest_group(self, release: Release, names: tuple[str, ...], k: int) -> int:
-        """The smallest group; of forms that hold all of a counted one, never more than that."""
+        """The smallest class, or an upper bound below k.
+
+        Adding columns only splits classes. So if a counted part of the columns is below k already,
+        that count is a bound, and the engine is not asked again.
+        """
         known, large = self._known(release, names), self.large
         if known not in self._smallest:
             fewer = [n for other, n in self._smallest.items() if other < known and n < k]
@@ -484,7 +488,7 @@ class Crowds:
         return Failure(first.named(words), first.named(short), 1 - reached / k)
 
     def column(self, name: str, form: Coarsening) -> CoarseColumn:
-        """A column in a coarser form."""
+        """A generalised column, cached by form."""
         from tamis.coarsen.coarsener import coarse_column
 
         key = name, form.key
@@ -496,7 +500,7 @@ class Crowds:
         return name not in self.written and self.column(name, form).names_few
 
     def _labelled(self, release: Release) -> Frame:
-        """The cells, with the columns that attackers may know as they are released."""
+        """The cells, with quasi-identifiers in their released forms."""
         from tamis.coarsen.coarsener import with_labels
 
         cells, known = self.cells, self.large.shape.quasi
@@ -508,7 +512,7 @@ class Crowds:
 
 
 def _short_of(reached: Reached) -> Failure | None:
-    """The first requirement that does not hold."""
+    """The failure of the first requirement that is not met."""
     for each, figure in reached.items():
         if each.is_short(figure):
             words = each.named(each.lacking(figure))

@@ -1,4 +1,4 @@
-"""What arrays hold, in the words of signatures."""
+"""Types of arrays, named for what they hold."""
 
 from typing import Any
 
@@ -9,8 +9,8 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int64]
-"""A number for each value, which says what is equal and nothing else."""
+"""One number for each value; equal numbers mean equal values, their order means nothing."""
 Integers = NDArray[Any]
 """Whole numbers of any width."""
 RowNumbers = NDArray[np.intp]
-"""Which rows, by their places."""
+"""Indices of rows."""

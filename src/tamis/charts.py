@@ -16,15 +16,15 @@ from tamis.notebook import in_short
 
 INK, SOFT, GRID = "#1f2733", "#5b6675", "#dfe4ea"
 ACCENT = "#0c6b5e"
-"""The colour of the report, for what is chosen or as good."""
+"""The colour of the report, for the choice and what is as good."""
 BLUE, ORANGE, GREEN, RED = "#1f5fbf", "#b4540a", "#1b7a4b", "#b3261e"
 COLOURS = (BLUE, ORANGE, GREEN, RED, "#6b3fa0", "#00788c", "#8a6d00", "#a13b72")
-"""To tell several things apart, in this order."""
+"""Colours of series, in this order."""
 FONT = "font-family='system-ui, Segoe UI, Helvetica, Arial, sans-serif'"
 
 Place = tuple[float, float]
 LETTER = 7.0
-"""About how wide a letter of size 12 is."""
+"""Approximate width of a letter of size 12."""
 
 
 class Picture:
@@ -103,10 +103,10 @@ class Picture:
         fill: str = INK,
         halo: bool = True,
     ) -> None:
-        """Words of size 12 at the spot where they hide the fewest points, which they then take.
+        """Write words of size 12 at the spot where they hide the fewest points.
 
-        `box` is left, right, top and bottom of where they may be; a `halo` keeps them readable on
-        lines and points.
+        The spot is then added to `taken`. `box` is the left, right, top and bottom of where words
+        may be; a `halo` keeps them readable on lines and points.
         """
         x, y = min(spots, key=lambda spot: words_hide(spot, words, taken, box))
         wide = LETTER * len(words)
@@ -139,7 +139,7 @@ class Picture:
         return in_short(self, shortened(_clean(self._title), 100), f"{width:g} x {height:g}")
 
     def save(self, path: str | Path) -> None:
-        """Write an SVG file, whole or not at all."""
+        """Write an SVG file atomically."""
         with written(path) as draft:
             draft.write_text(self.svg(), encoding="utf-8")
 
@@ -149,7 +149,7 @@ def _number(value: object) -> str:
 
 
 def _clean(words: str) -> str:
-    """The text without the control characters that XML does not allow."""
+    """The text with control characters, which XML does not allow, replaced."""
     return "".join(c if c.isprintable() or c == " " else "\N{REPLACEMENT CHARACTER}" for c in words)
 
 
@@ -217,9 +217,9 @@ def around(values: Iterable[float], margin: float = 0.06) -> tuple[float, float]
 
 
 def words_hide(spot: Place, words: str, taken: Iterable[Place], box: tuple[float, ...]) -> int:
-    """How much words of size 12 would cover that begin at a spot: points, or what is outside.
+    """How many points words of size 12 would cover if written at a spot.
 
-    `box` is left, right, top and bottom of where they may be.
+    Words that leave `box` (left, right, top, bottom) count as 1000 points.
 
     >>> words_hide((10, 20), "chosen", [(30, 18), (90, 18)], (0, 100, 0, 100))
     1
@@ -230,7 +230,7 @@ def words_hide(spot: Place, words: str, taken: Iterable[Place], box: tuple[float
 
 
 def plain_number(value: float) -> str:
-    """A number on an axis.
+    """A number as written on an axis.
 
     >>> plain_number(0.25)
     '0.25'
@@ -239,7 +239,7 @@ def plain_number(value: float) -> str:
 
 
 def percentage(value: float) -> str:
-    """A fraction on an axis.
+    """A fraction as written on an axis, as a percentage.
 
     >>> percentage(0.25)
     '25%'
@@ -249,7 +249,7 @@ def percentage(value: float) -> str:
 
 @dataclass(frozen=True)
 class Axes:
-    """The box of a picture in which values stand; grid, numbers and titles are drawn around it.
+    """The plotting area of a picture; grid, numbers and titles are drawn around it.
 
     Examples
     --------
@@ -283,7 +283,7 @@ class Axes:
         *,
         fill: str = SOFT,
     ) -> None:
-        """Horizontal lines of the grid, their numbers on the left."""
+        """Draw horizontal grid lines, with numbers on the left."""
         for tick in ticks:
             self.level(up(tick), stroke=GRID)
             self.picture.text(
@@ -293,7 +293,7 @@ class Axes:
     def rows_at_the_right(
         self, up: Scale, ticks: Iterable[float], words: Callable[[float], str], *, fill: str
     ) -> None:
-        """The numbers of a second scale; the grid is the first one's."""
+        """Draw the numbers of a second scale on the right, without grid lines."""
         for tick in ticks:
             self.picture.text(self.right + 8, up(tick) + 4, words(tick), size=12, fill=fill)
 
@@ -306,7 +306,7 @@ class Axes:
         grid: bool = True,
         above: bool = False,
     ) -> None:
-        """Vertical lines of the grid, their numbers below or above; without `grid`, numbers."""
+        """Draw vertical grid lines, unless `grid` is false, with numbers below or above."""
         for tick in ticks:
             x = across(tick)
             if grid:
@@ -315,7 +315,7 @@ class Axes:
             self.picture.text(x, y, words(tick), anchor="middle", size=12, fill=SOFT)
 
     def level(self, y: float, **style: object) -> None:
-        """A line through the box from left to right."""
+        """Draw a horizontal line through the plotting area."""
         self.picture.line(self.left, y, self.right, y, **style)
 
     def title_below(self, y: float, words: str, *, fill: str = INK) -> None:
@@ -332,7 +332,7 @@ DASHES = (None, "7 4", "2 3", "9 3 2 3")
 _MARGIN = (64.0, 40.0, 18.0)
 """Left, top and right of a panel."""
 _LETTER = 6.2
-"""Width of a letter of a turned label, about."""
+"""Approximate width of a letter of a rotated label."""
 
 
 @dataclass(frozen=True)
@@ -348,7 +348,7 @@ class Panel:
         A missing value leaves a gap.
     x_title, y_title : str
     low, high : float, optional
-        The range of the values; by default what fits them.
+        The range of the value axis; by default it fits the values.
     log : bool
         Whether `x` is on a logarithmic scale.
     """
@@ -376,19 +376,19 @@ def line_chart(
     width: float = 1120,
     height: float = 320,
 ) -> Picture:
-    """Panels side by side under one legend.
+    """Draw panels in a grid under one legend.
 
     Parameters
     ----------
     title, description : str
-        For those who cannot see the picture; a page has a heading of its own.
+        For screen readers; a page has a heading of its own.
     panels : sequence of Panel
-        The same name of a series has the same colour in all of them.
+        Series of the same name have the same colour in all panels.
     columns : int
     width : float
-        Of the whole picture.
+        Width of the whole picture.
     height : float
-        Of the axes of one panel.
+        Height of the axes of one panel.
 
     Examples
     --------
@@ -458,7 +458,7 @@ def _y_scale(panel: Panel, axes: Axes) -> Scale:
 
 
 def _x_axis(axes: Axes, panel: Panel) -> list[float]:
-    """The axis, its marks and their words; the places of the panel's x."""
+    """Draw the axis with its ticks and labels; return the positions of the panel's x."""
     picture, foot = axes.picture, axes.bottom
     axes.level(foot, stroke=INK, stroke_width=1)
     if panel.words:
@@ -470,7 +470,7 @@ def _x_axis(axes: Axes, panel: Panel) -> list[float]:
         numbers = [float(x) for x in panel.x]
         scale = Scale(min(numbers), max(numbers), axes.left + 8, axes.right - 8, log=panel.log)
         places = [scale(x) for x in numbers]
-        # On a logarithmic axis the levels themselves are few and say more than powers of ten.
+        # On a logarithmic axis, the few levels themselves make better ticks than powers of ten.
         ticks = numbers if panel.log else scale.ticks(6)
         axes.columns(scale, ticks, grid=False)
         marks = [scale(tick) for tick in ticks]
@@ -509,7 +509,7 @@ def _colour(i: int) -> str:
 
 
 def _foot(panel: Panel) -> float:
-    """The space under the axis: rotated words, or numbers, and the title."""
+    """Height below the axis: rotated labels or numbers, and the title."""
     turned: Iterable[int] = (len(shortened(word, 34)) for word in panel.words)
     words = max(turned, default=0) * _LETTER * 0.77 + 24 if panel.words else 30
     return words + (22 if panel.x_title else 4)

@@ -1,11 +1,12 @@
-"""Cells become numbers here: what is equal, where it lies on an axis, which known value it is.
+"""Convert cells to numbers: codes of equal values, points on an axis, places among known values.
 
-`coded` says which cells of a column are equal, and codes of several columns are joined and counted;
-`as_floats` are points on an axis; `positions` are places among known values. What learns, measures
-a risk or counts rules takes its numbers from here.
+`coded` tells which cells of a column are equal; codes of several columns can be joined and counted.
+`as_floats` gives points on an axis, `positions` places among known values. Models, risk measures
+and counts of rules all take their numbers from here.
 
-Apart, on purpose: who is a person (`tamis.people`) and whatever verifies a release, which must not
-share a mistake with what chose it; and differential privacy, whose codes are declared beforehand.
+Two things are deliberately separate: people (`tamis.people`) and verification, which must not share
+a mistake with the choice of a release; and differential privacy, whose codes are declared in
+advance.
 """
 
 from __future__ import annotations
@@ -23,11 +24,14 @@ from tamis.arrays import Codes, Integers
 from tamis.table import bare
 
 NARROW = 1 << 20
-"""Whole numbers within a range of this width are coded by their distance from the smallest."""
+"""Integers in a range narrower than this are coded by their distance from the smallest.
+
+It skips sorting them, at the cost of codes that are not all in use.
+"""
 CODE_LIMIT = 1 << 62
-"""No code reaches this, so that products of codes stay within 64 bits."""
+"""Upper bound of codes, so that products of radices stay within 64 bits."""
 ROOMY = 4
-"""Codes are counted in an array while it has at most this many cells for each row."""
+"""Codes are counted in an array of up to this many cells a row, otherwise by sorting."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,9 +43,9 @@ class Coded:
 
 
 def coded(column: pl.Series) -> Coded:
-    """The values of a column as integers, numbers in ascending order, text in order of appearance.
+    """Codes of a column: numbers in ascending order, text in order of appearance.
 
-    Missing is the last code: equal to other missing cells, different from every present value.
+    Missing cells share the last code, which differs from that of every present value.
 
     Examples
     --------
@@ -51,11 +55,12 @@ def coded(column: pl.Series) -> Coded:
     present, width = _present(bare(column))
     if present.null_count():
         present = present.cast(pl.UInt32).fill_null(width)
+    # The narrowest type that holds the codes: many columns stay cached, of all rows.
     return Coded(present.to_numpy().astype(np.min_scalar_type(width)), width + 1)
 
 
 class CodedFrame:
-    """The columns of a frame as codes, each coded when it is first asked for, and once.
+    """The columns of a frame as codes, each coded on first access and cached.
 
     Examples
     --------
@@ -75,9 +80,9 @@ class CodedFrame:
 
 
 def _present(column: pl.Series) -> tuple[pl.Series, int]:
-    """Codes of the present values, null where missing, and how many codes there can be."""
+    """Codes of the present values, null where missing, and the number of codes."""
     if column.dtype == pl.String:
-        # Separate categories: the global ones would number the values of other columns too.
+        # Categories of its own: polars' global ones would also number values of other columns.
         text = column.cast(pl.Categorical(pl.Categories.random())).to_physical()
         return text, _width(text.max())
     if column.dtype.is_float():
@@ -88,6 +93,7 @@ def _present(column: pl.Series) -> tuple[pl.Series, int]:
         most: Any = whole.max()
         if least is not None and most - least < NARROW and max(-least, most) < CODE_LIMIT:
             return whole.cast(pl.Int64) - least, _width(most - least)
+    # Floats and wide integers are ranked, so that equal values share a code.
     ranks = column.rank("dense") - 1
     return ranks, _width(ranks.max())
 
@@ -98,9 +104,10 @@ def _width(highest: Any) -> int:
 
 
 def joined(left: Coded, right: Coded) -> Coded:
-    """One code for each pair of codes, ordered by the left code, then by the right one.
+    """Codes of pairs, packed as left * right.radix + right, so ordered by left, then right.
 
-    The right one is a column from `coded`, so that a dense left one leaves room for it.
+    The right column comes from `coded`, so its radix is small enough: a left one that is made dense
+    leaves room for it below `CODE_LIMIT`.
 
     Examples
     --------
@@ -115,7 +122,7 @@ def joined(left: Coded, right: Coded) -> Coded:
 
 
 def dense(column: Coded) -> Coded:
-    """The same column with every code in use, in the same order.
+    """Renumbered codes without gaps, in the same order.
 
     Examples
     --------
@@ -131,7 +138,7 @@ def dense(column: Coded) -> Coded:
 
 
 def counted(column: Coded) -> tuple[Integers, Integers]:
-    """The codes that occur, in order, and how often each does.
+    """The codes that occur, ascending, and their counts.
 
     Examples
     --------
@@ -147,7 +154,7 @@ def counted(column: Coded) -> tuple[Integers, Integers]:
 
 
 def counted_with(column: Coded, weights: Integers) -> Integers:
-    """How many rows each code that occurs stands for, where each row stands for one or more.
+    """Sum of weights for each code that occurs; every weight is at least 1.
 
     >>> counted_with(Coded(np.array([7, 2, 7]), 9), np.array([5, 1, 2])).tolist()
     [1, 7]
@@ -158,10 +165,11 @@ def counted_with(column: Coded, weights: Integers) -> Integers:
 
 
 def all_stand_for(column: Coded, weights: Integers, least: int) -> bool:
-    """Whether each code that occurs stands for so many rows or more, see `counted_with`.
+    """Whether every code that occurs has a sum of weights of at least `least`.
 
-    Where codes have a wide range they share buckets first: one that stands for too few rows has a
-    code that does, and most that fail are found so. Only codes that share one are then sorted.
+    Codes of a wide range are first hashed into buckets. A bucket below `least` proves that some
+    code is below it, which settles most failing cases without sorting. Codes alone in a bucket are
+    then settled, too; only those that share one are sorted and counted exactly.
 
     >>> column = Coded(np.array([7, 2, 7]), 9)
     >>> [all_stand_for(column, np.array([5, 3, 2]), least) for least in (3, 4)]
@@ -178,7 +186,7 @@ def all_stand_for(column: Coded, weights: Integers, least: int) -> bool:
 
 
 def _sharing(codes: Integers, place: Integers) -> NDArray[np.bool_]:
-    """Which codes share their place with other ones."""
+    """Mask of the codes whose bucket also has other codes."""
     last = np.empty(int(place.max()) + 1, dtype=codes.dtype)
     last[place] = codes
     shared = np.zeros(len(last), dtype=np.bool_)
@@ -187,14 +195,14 @@ def _sharing(codes: Integers, place: Integers) -> NDArray[np.bool_]:
 
 
 class DistinctRows(NamedTuple):
-    """The rows that are first of their kind, and how many are of each kind."""
+    """The first row of each distinct combination, and the count of each."""
 
     first: Integers
     counts: Integers
 
 
 def collapsed(columns: Sequence[Coded]) -> DistinctRows:
-    """The distinct rows of some columns: what holds for their classes holds for all rows.
+    """The distinct rows of some columns with their counts, to count classes of fewer columns from.
 
     >>> collapsed([Coded(np.array([0, 1, 0, 0]), 2), Coded(np.array([1, 0, 1, 0]), 2)])
     DistinctRows(first=array([3, 0, 1]), counts=array([1, 2, 1]))
@@ -209,7 +217,7 @@ def _roomy(column: Coded) -> bool:
 
 
 def as_floats(column: pl.Series) -> NDArray[np.float64]:
-    """Cells as points on an axis, NaN where missing; see `undated` for dates.
+    """Cells as floats, NaN where missing; dates as in `undated`.
 
     >>> as_floats(pl.Series([3, None])).tolist()
     [3.0, nan]
@@ -218,7 +226,7 @@ def as_floats(column: pl.Series) -> NDArray[np.float64]:
 
 
 def undated(column: pl.Series) -> pl.Series:
-    """A column of dates as days since 1970, of times as days since midnight; others as they are."""
+    """Dates as days since 1970, times as days since midnight; other columns unchanged."""
     name, cells = column.name, bare(column)
     if cells.dtype == pl.Date:
         return cells.to_physical().cast(pl.Float64).alias(name)
@@ -234,7 +242,7 @@ _DAY = 24 * 60 * 60 * 10**6
 
 
 def positions(column: pl.Series, values: Sequence[str]) -> Codes:
-    """The place of each cell among known values; -1 where it is missing or none of them.
+    """The index of each cell among known values; -1 if missing or none of them.
 
     >>> positions(pl.Series(["judge", None, "cook", "nurse"]), ["cook", "judge"]).tolist()
     [1, -1, 0, -1]
@@ -243,14 +251,14 @@ def positions(column: pl.Series, values: Sequence[str]) -> Codes:
 
 
 def as_enum(column: pl.Series, values: Sequence[str]) -> pl.Series:
-    """A column typed by the values it may have; missing where it has another."""
+    """A column as an enum of known values; other values become missing."""
     if isinstance(column.dtype, pl.Enum) and tuple(column.dtype.categories) == tuple(values):
         return column
     return bare(nominal_text(column)).cast(pl.Enum(values), strict=False).alias(column.name)
 
 
 def nominal_text(column: pl.Series) -> pl.Series:
-    """Nominal values as text; a number reads the same whether it is an integer or a float.
+    """Nominal values as text; a number has the same text as an integer and as a float.
 
     >>> nominal_text(pl.Series([1.0, None, 2.5])).to_list()
     ['1', None, '2.5']

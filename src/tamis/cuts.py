@@ -1,8 +1,8 @@
-"""Where to cut a numeric column: at round numbers, with enough people on either side.
+"""Cut points of numeric columns: round numbers with enough people on either side.
 
-A quantile is someone's cell, so a cut point is the number with the fewest digits that leaves
-nearly as many rows below it, and every interval contains at least k people. A round number may
-still be someone's cell by chance; it is not chosen for being one.
+A quantile is someone's cell. So a cut point is the number with the fewest digits that leaves nearly
+as many rows below it, and every interval has at least k people. A round number may still be
+someone's cell by chance, but it is not chosen for being one.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ from tamis.arrays import Floats
 from tamis.people import People, PeopleLike
 
 K = 5
-"""The fewest people in an interval if no k was requested."""
+"""The fewest people in an interval if no k is given."""
 SHARE = 1 / 4
-"""How far a cut may move away from its quantile, in intervals."""
+"""How far a cut may move from its quantile, as a share of an interval."""
 DIGITS = 17
-"""Enough to distinguish all floating-point numbers."""
+"""Significant digits that distinguish all 64-bit floats."""
 
 
 def quantile_cuts(
     values: NDArray[Any], intervals: int, *, k: int = K, people: PeopleLike = None
 ) -> list[float]:
-    """Round cut points that make intervals of nearly equal numbers of rows.
+    """Round cut points of intervals with nearly equal numbers of rows.
 
     Parameters
     ----------
     values : array of numbers without missing values
     intervals : int
-        How many to make; fewer if values repeat often or there are few people.
+        How many intervals to make; fewer if values repeat often or there are few people.
     k : int
         The fewest people in an interval.
     people : People or array, optional
-        The person each value belongs to; by default each belongs to a different person.
+        The person of each value; by default each value is a different person's.
 
     Returns
     -------
@@ -52,10 +52,11 @@ def quantile_cuts(
     """
     ordered = np.sort(np.asarray(values, dtype=np.float64))
     rows = len(ordered)
+    # At most half an interval, so that neighbouring cuts cannot pass each other.
     slack = int(min(max(SHARE * rows / intervals, k - 1), rows / intervals / 2))
     ranks = [-(-rows * part // intervals) for part in range(1, intervals)]
-    found = [_near(ordered, rank, slack, k) for rank in ranks if rows]
-    return populous(values, (c for c in found if c is not None), k, people)
+    cuts = [_near(ordered, rank, slack, k) for rank in ranks if rows]
+    return populous(values, (c for c in cuts if c is not None), k, people)
 
 
 def rounded_cuts(
@@ -68,11 +69,10 @@ def rounded_cuts(
     slack: int | None = None,
     fives: bool = False,
 ) -> list[float]:
-    """Cut points rounded, each moved past few rows; those with too few people are dropped.
+    """Round given cut points, and drop those that leave too few people.
 
-    A cut may move past `slack` rows, by default k - 1; with `fives`, 35 is rounder than 36.
-
-    With `off_cells`, a cut that is a value is moved to between it and the next smaller one.
+    A cut may move past `slack` rows, by default k - 1. With `fives`, 35 is rounder than 36. With
+    `off_cells`, a cut that equals a value is moved between it and the next smaller value.
 
     >>> rounded_cuts(np.array([1012, 1043.5, 1198, 2017, 2024, 2131]), [1607.5], k=2)
     [2000.0]
@@ -80,21 +80,21 @@ def rounded_cuts(
     [39.5]
     """
     ordered = np.sort(np.asarray(values, dtype=np.float64))
-    found = []
+    cuts = []
     for point in points:
         rank = int(np.searchsorted(ordered, point, side="right"))
         room = k - 1 if slack is None else slack
         low, high = _between(ordered, rank, room, k) or (point, point)
         if low < high:
             # Open below, so that halfway between whole numbers stays halfway.
-            found.append(fewest_digits(float(np.nextafter(low, np.inf)), high, point, fives=fives))
+            cuts.append(fewest_digits(float(np.nextafter(low, np.inf)), high, point, fives=fives))
     if off_cells:
-        found = [_off_cells(ordered, cut) for cut in found]
-    return populous(values, found, k, people)
+        cuts = [_off_cells(ordered, cut) for cut in cuts]
+    return populous(values, cuts, k, people)
 
 
 def _off_cells(ordered: Floats, cut: float) -> float:
-    """The cut, or a round number between it and the next smaller value if it is a value itself."""
+    """The cut, moved between it and the next smaller value if it is a value itself."""
     first = int(np.searchsorted(ordered, cut, side="left"))
     if first in (0, len(ordered)) or ordered[first] != cut:
         return cut
@@ -105,7 +105,7 @@ def _off_cells(ordered: Floats, cut: float) -> float:
 def fewest_digits(low: float, high: float, near: float, *, fives: bool = False) -> float:
     """The number with the fewest significant digits in [low, high), nearest to `near`.
 
-    With `fives`, one whose last digit is 5 comes before others of as many.
+    With `fives`, a last digit of 5 is preferred among numbers of as many digits.
 
     >>> fewest_digits(22850.11, 23105.4, 22886.28), fewest_digits(-3, 8, 5), fewest_digits(6, 7, 6)
     (23000.0, 0.0, 6.0)
@@ -114,6 +114,7 @@ def fewest_digits(low: float, high: float, near: float, *, fives: bool = False) 
     """
     if low <= 0 < high:
         return 0.0
+    # Decimal, since binary floats cannot represent most round numbers exactly.
     exact = Decimal(float(np.clip(near, low, np.nextafter(high, -np.inf))))
     for digits in range(1, DIGITS + 1):
         unit = Decimal((0, (1,), exact.adjusted() - digits + 1))
@@ -127,7 +128,7 @@ def fewest_digits(low: float, high: float, near: float, *, fives: bool = False) 
 
 
 def all_whole(values: Floats) -> bool:
-    """Whether all numbers that are present are whole, and few enough digits long to count by ones.
+    """Whether all present numbers are whole and small enough for floats to count in ones.
 
     >>> all_whole(np.array([3.0, np.nan])), all_whole(np.array([3.5])), all_whole(np.array([]))
     (True, False, False)
@@ -147,7 +148,7 @@ def _near(ordered: Floats, rank: int, slack: int, k: int) -> float | None:
 def _between(ordered: Floats, rank: int, slack: int, k: int) -> tuple[float, float] | None:
     """The range of cuts, [low, high), that leave about `rank` rows at or below them.
 
-    At least k rows are on either side; `None` if no cut does that.
+    At least k rows are on either side; `None` if no cut leaves that many.
     """
     rows = len(ordered)
     least, most = max(rank - slack, k), min(rank + slack, rows - k)
@@ -156,7 +157,7 @@ def _between(ordered: Floats, rank: int, slack: int, k: int) -> tuple[float, flo
     low, high = ordered[least - 1], ordered[most]
     if low < high:
         return float(low), float(high)
-    # One value fills the whole range: cut before or after it.
+    # One value fills the whole range, so the only cuts are before and after it.
     first, end = (int(np.searchsorted(ordered, low, side=side)) for side in ("left", "right"))
     ends = [count for count in (first, end) if k <= count <= rows - k]
     if not ends:
@@ -168,7 +169,7 @@ def _between(ordered: Floats, rank: int, slack: int, k: int) -> tuple[float, flo
 def populous(
     values: NDArray[Any], cuts: Iterable[float], k: int, people: PeopleLike = None
 ) -> list[float]:
-    """The cuts, starting from the lowest, that leave at least k people in each interval."""
+    """The cuts that leave at least k people in each interval, taken greedily from the lowest."""
 
     who = People.named(people, len(values))
     kept: list[float] = []

@@ -1,8 +1,8 @@
 """Tables generated from a seed, with known dependencies.
 
-`patients` is a mixed hospital table, and `stays` the same with names and with patients who came
-more than once; `behaviour` is a sparse log of who did what. All are
-generated here, so they can be shipped, shown and checked against the facts stated below.
+`patients` is a mixed hospital table; `stays` is the same with names and with patients who came more
+than once; `behaviour` is a sparse log of page visits. As they are generated, they can be shipped,
+shown and checked against the facts stated below.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _WARDS = ("surgery", "medicine", "maternity", "emergency")
 
 
 def patients(rows: int = 3000, random_state: int = 0) -> Table:
-    """A plausible table of hospital stays.
+    """Generate a plausible table of hospital stays.
 
     Facts that the tests rely on:
 
@@ -94,7 +94,7 @@ def patients(rows: int = 3000, random_state: int = 0) -> Table:
 
 
 AGAIN = 0.2
-"""The share of stays that are of a patient who has another one."""
+"""Share of stays whose patient has another stay."""
 _GIVEN = (
     "Ada", "Ben", "Clara", "David", "Elena", "Felix", "Greta", "Hugo", "Ines", "Jonas", "Karin",
     "Leo", "Marta", "Nils", "Olga", "Paul", "Rosa", "Simon", "Tanja", "Viktor",
@@ -108,11 +108,11 @@ _OF_PEOPLE = ("patient", "name", "zip", "birth_year", "sex", "job", "blood_group
 
 
 def stays(rows: int = 3000, random_state: int = 0) -> Table:
-    """`patients` as hospitals have it: with names, and with patients who came more than once.
+    """Generate `patients` with names, and with patients who came more than once.
 
     Facts that the tests rely on, besides those of `patients`:
 
-    - ``patient`` repeats: one stay in five is of a patient who has another one.
+    - ``patient`` repeats: one stay in five belongs to a patient who has another one.
     - ``name`` says who someone is, and two patients may have one name.
     - Within the rows of a patient ``zip``, ``birth_year``, ``sex``, ``job``, ``blood_group`` and
       ``hiv`` are the same.
@@ -138,8 +138,8 @@ def stays(rows: int = 3000, random_state: int = 0) -> Table:
     names = [f"{rng.choice(_GIVEN)} {rng.choice(_FAMILY)}" for _ in range(rows)]
     place = alone.frame.columns.index("patient") + 1
     frame = alone.frame.insert_column(place, pl.Series("name", names))
-    # Whoever is next by hiv, sex and age is nearly the same person, so that what depends on these
-    # still does when both rows become one patient's.
+    # Neighbours by hiv, sex and age are nearly the same person, so columns that depend on these
+    # still do after both rows become one patient's.
     order = frame.with_row_index("at").sort("hiv", "sex", "birth_year", "at")["at"].to_numpy()
     first = np.arange(rows)
     labels = frame.select("hiv", "sex").to_struct("both").gather(order)
@@ -177,7 +177,7 @@ def _where(known: NDArray[np.bool_], values: NDArray[np.generic]) -> pl.Series:
 
 
 def behaviour(rows: int = 2000, features: int = 400, random_state: int = 0) -> BinaryTable:
-    """A sparse log of behaviour: who visited which page.
+    """Generate a sparse log of behaviour: who visited which page.
 
     Facts that the tests rely on:
 

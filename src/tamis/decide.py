@@ -1,4 +1,4 @@
-"""Which release is published: limits first, then what it keeps and tells, or E(S)."""
+"""Choose the release to publish: limits first, then kept and told, or E(S)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tamis.charts import Picture
 
 SHOWN = 4
-"""How many of the releases that came next are measured in every way."""
+"""How many runners-up have every figure computed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,13 +41,13 @@ class Decision:
     ranked : tuple of Row
         The baseline, and every release that meets all limits.
     ranking : Ranking
-        Of the ranked, computed when it is asked for.
+        The ranks of `ranked`, computed on first access.
     failures : dict of release name to failures
-        Of every release that misses a limit.
+        The failures of every release that misses a limit.
     chosen : Row
     missed : tuple of Failure
-        The limits that the chosen release meets on the rows used to choose, but not on those used
-        to report: the reported figures count, and the holder must know.
+        Limits that the chosen release meets on the choosing rows but not on the reporting rows: the
+        holder must be told, since the reported figures count.
     """
 
     scorecard: Scorecard
@@ -84,8 +84,8 @@ class Decision:
         Parameters
         ----------
         what : {"front", "weights"}
-            Every release by what it keeps and tells, with the front and the choice; or which
-            release would win by ranks under which weights.
+            Every release by kept and told, with the front and the choice; or the release that
+            would win by ranks under each weights.
         """
         if what == "weights":
             return self.ranks.plot([row.release.name for row in self.ranked])
@@ -93,10 +93,10 @@ class Decision:
 
     @property
     def front(self) -> list[Row]:
-        """The releases that meet all limits and that no other such beats in kept and told.
+        """The front of kept and told among releases that meet all limits, least telling first.
 
-        The least telling first, as measured on the rows used to choose. Where there is nothing to
-        be told, the number of columns takes the place of told.
+        Measured on the choosing rows. Without a secret, the number of columns takes the place of
+        told.
         """
         rows, measured = self.meeting, self.scorecard.compared.choosing
         points: dict[tuple[int, ...], tuple[float, float]] = {}
@@ -108,26 +108,26 @@ class Decision:
 
     @property
     def ranks(self) -> Evaluation:
-        """The weighted ranks of the ranked."""
+        """The weighted ranks of `ranked`."""
         return self.ranking.evaluation
 
     @property
     def is_ranked(self) -> bool:
-        """Whether ranks were asked for: as the rule of the choice, or by weights of one's own."""
+        """Whether ranks were asked for: as the rule of the choice, or by giving weights."""
         return self.by == RANKS.name or self.ranking.is_weighted
 
     @property
     def shown(self) -> list[Row]:
-        """The releases that every measure is taken of; where ranks were asked for, all.
+        """The releases with every figure computed: all if ranks were asked for.
 
-        The chosen one, everything, and those that came next.
+        Otherwise the chosen one, the baseline and the runners-up.
         """
         if self.is_ranked:
             return list(self.scorecard.rows)
         return [self.chosen, self.scorecard.baseline, *self.runners_up(SHOWN)]
 
     def measure(self) -> None:
-        """Take every figure of the releases that are shown: later no model is trained."""
+        """Compute every figure of the shown releases, so that no model is trained later."""
         self.scorecard.to_dict(self.shown)
 
     @property
@@ -137,9 +137,9 @@ class Decision:
 
     @cached_property
     def redrawn(self) -> Mapping[str, float]:
-        """How often each release would be the choice if other people had been drawn to choose by.
+        """Share of bootstrap draws of the choosing people in which each release would win, by name.
 
-        A share of some hundred redraws, by name; of releases by kept and told, whatever chose.
+        By kept and told, whatever the rule of the choice.
         """
         card = self.scorecard
         asked = _by_value(card, self.meeting)
@@ -148,30 +148,33 @@ class Decision:
 
     @cached_property
     def as_good(self) -> tuple[Row, ...]:
-        """The releases that are not shown to be worth more or less than the chosen one.
+        """Releases that are as good as the chosen one, within two paired standard errors of value.
 
-        Of those that meet all limits, by two paired standard errors on the rows used to choose;
-        the one that redraws choose most often comes first.
+        Only those that meet all limits, measured on the choosing rows; the one that wins the most
+        bootstrap draws comes first.
         """
         card = self.scorecard
         measured, chosen_one = card.compared.choosing, card.number(self.chosen)
-        found = [
+        as_good_rows = [
             row
             for row in self.meeting
             if row is not self.chosen
             and as_good(measured, card.number(row), chosen_one, self.caution)
         ]
-        return tuple(sorted(found, key=lambda row: -self.redrawn[row.release.name]))
+        return tuple(sorted(as_good_rows, key=lambda row: -self.redrawn[row.release.name]))
 
     @property
     def value(self) -> Figure:
-        """Kept less caution times told of the chosen release, on the rows that report."""
+        """Kept less caution times told of the chosen release, on the reporting rows."""
         measured, number = self.scorecard.compared.reporting, self.scorecard.number(self.chosen)
         value = float(measured.value(self.caution)[number])
         return figure(Mean(value, measured.value_error(number, None, self.caution)))
 
     def on(self, scorecard: Scorecard, limits: tuple[Limit, ...]) -> Decision:
-        """The same choice, with what was read of its releases afterwards; `limits` as it had."""
+        """The choice on a scorecard with further readings; `limits` are those it was made with.
+
+        The reported figures may change, and so which limits are missed on them.
+        """
         every = {row.release.name: row for row in scorecard.every}
         chosen = every[self.chosen.release.name]
         return replace(
@@ -183,7 +186,7 @@ class Decision:
         )
 
     def runners_up(self, few: int) -> list[Row]:
-        """Of the front without its ends and the chosen one, the few that are worth most."""
+        """The few best releases of the front, without baseline, floor and the chosen one."""
         measured, card = self.scorecard.compared.choosing, self.scorecard
 
         def worth(row: Row) -> float:
@@ -211,24 +214,23 @@ def decide(
     ----------
     scorecard : Scorecard
     limits : tuple of Limit
-        Besides what each release itself promises. They are checked on the rows used to choose.
+        Limits on measures, besides the promises of each release; checked on the choosing rows.
     weights : mapping of factor to weight, optional
         Factors are `performance`, `privacy` and `size`, or measures of the scorecard.
     by : {"value", "ranks"}
-        What is kept of the target less `caution` times what is told of the sensitive column; or
-        E(S), the weighted ranks.
+        Selection rule: kept less `caution` times told, or E(S), the weighted ranks.
     caution : float
-        What told weighs against kept.
+        Weight of told against kept.
     allow_useless : bool
         Whether a release may be chosen that predicts the target no better than guessing.
     also : mapping of release name to failures, optional
-        What else releases do not meet, such as limits together with earlier releases.
+        Failures that no scorecard limit can express, such as limits together with earlier releases.
 
     Returns
     -------
     Decision
-        Where no release meets every limit, an error that says what fails, by how much, and what
-        comes closest.
+        If no release meets every limit, raises an error that says what fails, by how much, and
+        which release comes closest.
     """
     if not (allow_useless or scorecard.compared.choosing.teaches):
         raise CannotMeet(_nothing_teaches(scorecard))
@@ -246,7 +248,9 @@ def decide(
     rows = list(dict.fromkeys((scorecard.baseline, *meeting)))
     ranking = Ranking.of(scorecard, rows, weights)
     if ranking.is_weighted:
-        _ = ranking.scores  # what cannot be measured is refused, whatever chooses
+        _ = (
+            ranking.scores
+        )  # raises for a weighted factor that cannot be measured, whatever the rule
     best = _RULES[by](ChoiceInput(scorecard, meeting, rows, ranking, caution))
     if not allow_useless and (best.value("useful") or 0.0) <= 0:
         raise CannotMeet(_useless_after_all(best))
@@ -258,7 +262,7 @@ def decide(
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """Weighted ranks of some releases, for which all of them have to be measured."""
+    """Weighted ranks of some releases, which need every figure of all of them."""
 
     rows: Sequence[Row]
     measures: Mapping[str, str]
@@ -276,12 +280,12 @@ class Ranking:
 
     @property
     def is_weighted(self) -> bool:
-        """Whether the weights are not those that are used where nobody gives any."""
+        """Whether the weights differ from the default ones."""
         return self.weights != WEIGHTS
 
     @cached_property
     def scores(self) -> dict[str, list[float]]:
-        """By factor the value of each release; a refusal where one cannot be measured."""
+        """The value of each release by factor; raise if one cannot be measured."""
         measures = {name: self.measures[name] for name in self.directions}
         return {name: [_score(r, measure) for r in self.rows] for name, measure in measures.items()}
 
@@ -292,7 +296,7 @@ class Ranking:
 
 
 class ChoiceInput(NamedTuple):
-    """What a rule chooses from."""
+    """The input of a selection rule."""
 
     scorecard: Scorecard
     meeting: Sequence[Row]
@@ -304,7 +308,7 @@ class ChoiceInput(NamedTuple):
 
 
 def _best_ranked(given: ChoiceInput) -> Row:
-    """The first by E(S)."""
+    """The release with the best E(S)."""
     rows = (given.ranked[i] for i in given.ranking.evaluation.order)
     return next(row for row in rows if row in given.meeting)
 
@@ -313,14 +317,13 @@ _RULES: dict[str, Callable[[ChoiceInput], Row]] = {
     VALUE.name: lambda given: most_valuable(given.scorecard, given.meeting, given.caution),
     RANKS.name: _best_ranked,
 }
-"""What each rule of `tamis.catalogue.measures` chooses."""
+"""The selection rules of `tamis.catalogue.measures`, by name."""
 
 
 def most_valuable(scorecard: Scorecard, meeting: Sequence[Row], caution: float) -> Row:
-    """Of the releases that meet every limit, the one that is worth most under a caution.
+    """The release of the highest value under a caution, among those that meet every limit.
 
-    Of those that are alike, of as few columns, fewest people are left out before fewest groups are
-    merged.
+    Ties go to the fewest columns, then to the fewest suppressed people, then as in `merges_of`.
     """
     (best,) = most_valuable_by(scorecard, meeting, [caution])
     return best
@@ -329,7 +332,7 @@ def most_valuable(scorecard: Scorecard, meeting: Sequence[Row], caution: float) 
 def most_valuable_by(
     scorecard: Scorecard, meeting: Sequence[Row], cautions: Iterable[float]
 ) -> list[Row]:
-    """The same under each of some cautions; what ties go by is counted once, on all rows."""
+    """`most_valuable` under each of some cautions; the keys that break ties are computed once."""
     by, merges = _by_value(scorecard, meeting), _merges(scorecard)
     return [scorecard.every[chosen(*by, caution=caution, merges=merges)] for caution in cautions]
 
@@ -337,7 +340,7 @@ def most_valuable_by(
 def _by_value(
     scorecard: Scorecard, meeting: Sequence[Row]
 ) -> tuple[KeptTold, list[int], NDArray[np.bool_]]:
-    """What a choice by value looks at: figures, sizes, and which releases meet every limit."""
+    """The input of a choice by value: figures, sizes, and which releases meet every limit."""
     allowed = np.array([row in meeting for row in scorecard.every])
     sizes = [len(row.release.features) for row in scorecard.every]
     return scorecard.compared.choosing, sizes, allowed
@@ -349,14 +352,14 @@ def _merges(scorecard: Scorecard) -> list[tuple[int, ...]]:
 
 
 def _merges_in(release: Release) -> tuple[int, ...]:
-    """The groups of each column in a coarser form, and the digits that numbers have lost."""
+    """Sort key for ties, by the groups of generalised columns and the digits cut off."""
     cut = {c: form.level for c, form in release.forms.items() if Multiples.word in form.ladder}
     groups = [count for c, count in release.label_counts.items() if c not in cut]
     return merges_of(groups, sum(cut.values()))
 
 
 def _useless(scorecard: Scorecard, row: Row) -> list[Failure]:
-    """That a release is not shown to predict the target better than guessing."""
+    """The failure of a release that does not clearly predict better than guessing, if so."""
     if scorecard.compared.choosing.useful[scorecard.number(row)].clear:
         return []
     words = "it is not shown to predict the target better than guessing"
@@ -383,19 +386,19 @@ def _useless_after_all(row: Row) -> str:
 
 
 def taken(decision: Decision, name: str, limits: tuple[Limit, ...] = ()) -> Decision:
-    """The same comparison, with another release taken than the best: one that meets every limit.
+    """The decision with a named release instead of the best; it must meet every limit.
 
     Parameters
     ----------
     decision : Decision
     name : str
-        Of a release on the scorecard.
+        The name of a release on the scorecard.
     limits : tuple of Limit
-        Those that the decision was made with.
+        The limits that the decision was made with.
     """
-    found = {row.release.name: row for row in decision.scorecard.rows}
-    if name not in found:
-        meeting = [each for each in found if each not in decision.failures]
+    by_name = {row.release.name: row for row in decision.scorecard.rows}
+    if name not in by_name:
+        meeting = [each for each in by_name if each not in decision.failures]
         raise InputError(
             f"no release {name!r} was compared; those that meet every limit are "
             f"{listed(meeting, most=30)}"
@@ -403,13 +406,13 @@ def taken(decision: Decision, name: str, limits: tuple[Limit, ...] = ()) -> Deci
     if name in decision.failures:
         missing = "; ".join(failure.words for failure in decision.failures[name])
         raise CannotMeet(f"{name!r} cannot be taken, so nothing was published: {missing}")
-    if not decision.allow_useless and (found[name].value("useful") or 0.0) <= 0:
-        raise CannotMeet(_useless_after_all(found[name]))
-    return replace(decision, chosen=found[name], missed=beyond(found[name], limits, "report"))
+    if not decision.allow_useless and (by_name[name].value("useful") or 0.0) <= 0:
+        raise CannotMeet(_useless_after_all(by_name[name]))
+    return replace(decision, chosen=by_name[name], missed=beyond(by_name[name], limits, "report"))
 
 
 def _factors(scorecard: Scorecard, weights: Weights) -> tuple[dict[str, Direction], dict[str, str]]:
-    """Directions of the factors, and the measure that each stands for."""
+    """The direction of each factor, and the measure that it stands for."""
     better = {m.name: m.better for m in scorecard.measures}
     measures = dict(FACTORS)
     named = weights if isinstance(weights, Mapping) else {}
@@ -433,7 +436,7 @@ def _score(row: Row, measure: str) -> float:
 
 
 def _nothing_meets(scorecard: Scorecard, failing: Mapping[str, tuple[Failure, ...]]) -> str:
-    """Which limits fail, by how much, and what comes closest."""
+    """The message that no release meets every limit, with the one that comes closest."""
     rows = scorecard.candidates or scorecard.rows
     nearest = min(
         rows,

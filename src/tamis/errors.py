@@ -10,9 +10,9 @@
     TamisWarning (UserWarning)
     └── ReadingNote         how a file was read: to be checked, though nothing is wrong
 
-A message says what was wrong, what is allowed, what it got and what to do. It names columns,
-files, lines and counts, never the value of a cell. What else people are told comes with it: lists
-of names, counts with their nouns, and how far a long piece of work has got.
+A message says what was wrong, what is allowed, what it got and what to do. It names columns, files,
+lines and counts, never the value of a cell. Helpers for messages are here, too: lists of names,
+counts with their nouns, and the progress of long work.
 """
 
 from collections.abc import Callable, Iterable
@@ -42,15 +42,15 @@ class CannotMeet(TamisError):
 
 
 class TamisWarning(UserWarning):
-    """Something a user must know to read a result correctly."""
+    """Something a user needs to know to read a result correctly."""
 
 
 class ReadingNote(TamisWarning):
-    """How a file was read, where it could have been read otherwise."""
+    """How a file was read, if it could have been read otherwise."""
 
 
 def listed(names: Iterable[str], most: int = 8) -> str:
-    """Names in quotes for a message, at most `most` of them.
+    """Quoted names for a message, at most `most` of them.
 
     >>> listed(["age", "zip"])
     "'age', 'zip'"
@@ -78,13 +78,13 @@ def listed_as(noun: str, names: Iterable[str], one: str = "", many: str = "") ->
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """What a mistyped name may have been meant to be, for the end of a message; empty if unclear.
+    """A suggestion for a mistyped name, to end a message with; empty if nothing is close.
 
     >>> did_you_mean("sensitve", ["target", "sensitive"]), did_you_mean("zzz", ["target"])
     ("; did you mean 'sensitive'?", '')
     """
-    found = get_close_matches(name, list(known), n=1)
-    return f"; did you mean {found[0]!r}?" if found else ""
+    matches = get_close_matches(name, list(known), n=1)
+    return f"; did you mean {matches[0]!r}?" if matches else ""
 
 
 def plural(amount: int, one: str, many: str | None = None) -> str:
@@ -97,7 +97,7 @@ def plural(amount: int, one: str, many: str | None = None) -> str:
 
 
 def others(amount: int, unit: str = "people") -> str:
-    """A number of people or rows, less the one in question.
+    """A number of people or rows other than the one in question, in words.
 
     >>> others(5), others(2), others(5, "rows"), others(2, "rows")
     ('4 others', '1 other', '4 other rows', '1 other row')
@@ -107,7 +107,7 @@ def others(amount: int, unit: str = "people") -> str:
 
 
 def check_whole(name: str, value: Any, least: int = 1) -> None:
-    """Refuse what is not a whole number of at least `least`.
+    """Raise unless `value` is a whole number of at least `least`.
 
     >>> check_whole("k", 2.5)
     Traceback (most recent call last):
@@ -118,21 +118,21 @@ def check_whole(name: str, value: Any, least: int = 1) -> None:
 
 
 class Progress(Protocol):
-    """Told what is being done, how much is done and how much there is; 0: nobody knows."""
+    """Progress callback: what is being done, how much is done and of how much; 0 means unknown."""
 
     def __call__(self, words: str, done: int = 0, total: int = 0) -> None: ...
 
 
 when_compiling: list[Callable[[bool], None]] = []
-"""Told before kernels are compiled, which takes seconds, and whether what is compiled will be kept:
-here, where whoever shows it can be added without loading the compiler."""
+"""Callbacks before kernels are compiled, which takes seconds; the argument says whether the result
+will be cached. They are here so that they can be added without importing the compiler."""
 
 
 class ProgressShare:
-    """How far all steps together are, from 0 to 1: it never goes back.
+    """Overall progress of several steps, from 0 to 1; it never decreases.
 
-    How many steps will come is not known. So each has half of what those before it left; it begins
-    where another total, or less done than before, is told.
+    The number of steps is not known in advance, so each step gets half of what the steps before it
+    left. A new step begins when the total changes or less is done than before.
 
     Examples
     --------
@@ -146,7 +146,7 @@ class ProgressShare:
         self._done = self._total = 0
 
     def tell(self, done: int, total: int) -> float:
-        """Take what is told of a step, and return how far all of them are."""
+        """Update with the progress of a step, and return the overall progress."""
         if total != self._total or done < self._done:
             self._begin = self.share
         self._done, self._total = done, total

@@ -1,10 +1,10 @@
-"""When a figure keeps its bound, and how pages and the terminal write it.
+"""Compare figures with bounds under one rule of rounding, and format them for pages and terminals.
 
-There is one rule of rounding, whoever counts. A figure is a sum of fractions, so what is 0.3 on
-paper comes out as 0.3 or as 0.30000000000000004, depending on the order of the sum. Two commands,
-or a release and its verification, must not differ for that. So a figure may be beyond its bound by
-`ROUNDING`, and whatever must stay *below* a bound must stay below it by as much: what equals the
-bound on paper is refused however it comes out.
+A figure is a sum of fractions, so what is 0.3 on paper comes out as 0.3 or 0.30000000000000004,
+depending on the order of summation. Two commands, or a release and its verification, must not
+disagree because of that. So a figure may exceed its bound by `ROUNDING`, and a figure that must
+stay *below* a bound must do so by `ROUNDING`: one that equals the bound on paper is refused however
+it comes out.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from tamis.errors import plural
 MINUS = "\N{MINUS SIGN}"
 NONE = "\N{EM DASH}"
 ONE = {"people": "person", "rows": "row"}
-"""What one of them is called."""
+"""Singular of each unit."""
 
 
 def percent(value: float, digits: int = 1) -> str:
-    """A share as a percentage; what is not nothing is not written as nothing.
+    """A share as a percentage; a positive share is never written as zero.
 
     >>> percent(0.74486), percent(0.00001), percent(0.0), percent(0.74486, 2)
     ('74.5%', '<0.1%', '0.0%', '74.49%')
@@ -44,7 +44,7 @@ def change(value: float, digits: int = 1) -> str:
 
 
 def count(value: float) -> str:
-    """A whole number, thousands set apart.
+    """A whole number with thousands separators.
 
     >>> count(45222)
     '45,222'
@@ -53,7 +53,7 @@ def count(value: float) -> str:
 
 
 def count_words(amount: int, unit: str) -> str:
-    """A count with its word.
+    """A count with its unit.
 
     >>> count_words(1, "people"), count_words(2, "rows")
     ('1 person', '2 rows')
@@ -62,7 +62,7 @@ def count_words(amount: int, unit: str) -> str:
 
 
 def number(value: float) -> str:
-    """Any other number.
+    """Any other number, to three significant digits.
 
     >>> number(2.3456)
     '2.35'
@@ -71,7 +71,7 @@ def number(value: float) -> str:
 
 
 def in_100(value: float) -> str:
-    """A share as people say it.
+    """A share in words.
 
     >>> in_100(0.74486)
     '74 in 100'
@@ -89,7 +89,7 @@ def bits(value: float) -> str:
 
 
 def times(gain: float) -> str:
-    """How many times as likely something is that gained so many bits.
+    """The factor by which so many bits raise a probability, in words.
 
     >>> times(1.0), times(3.7), times(-1.0)
     ('2.0 times', '13 times', '0.5 times')
@@ -98,7 +98,7 @@ def times(gain: float) -> str:
 
 
 def number_of_times(gain: float) -> str:
-    """The same without the word.
+    """The factor by which so many bits raise a probability.
 
     >>> number_of_times(1.0)
     '2.0'
@@ -113,11 +113,11 @@ SHOWN: dict[str, Callable[[float], str]] = {
     "count": count,
     "number": number,
 }
-"""By the `shown_as` of a factor or a measure."""
+"""Formats by the `shown_as` of a factor or a measure."""
 
 
 def shown(value: float | None, shown_as: str = "share") -> str:
-    """A figure in its own form; a dash where there is none.
+    """A figure in its format; a dash for `None`.
 
     >>> shown(3, "count"), shown(None)
     ('3', '—')
@@ -135,7 +135,7 @@ class HasEnds(Protocol):
 
 
 def interval(ends: HasEnds | None, shown_as: str = "share") -> str:
-    """Both ends of an interval; empty where there is none.
+    """Both ends of an interval in words; empty for `None`.
 
     >>> from tamis.evaluate.figure import Interval
     >>> interval(Interval(0.72, 0.77))
@@ -147,7 +147,7 @@ def interval(ends: HasEnds | None, shown_as: str = "share") -> str:
 
 
 def sizes(low: int, high: int | None) -> str:
-    """The members of a class, from the least to the most.
+    """A range of class sizes in words.
 
     >>> sizes(1, 1), sizes(2, 4), sizes(80, None)
     ('alone', '2 to 4', '80 or more')
@@ -160,15 +160,15 @@ def sizes(low: int, high: int | None) -> str:
 
 
 ROUNDING = 1e-9
-"""More than any sum of shares is off by, and less than one person of a billion is worth.
+"""Above the rounding error of any sum of shares, and at most the share of one person in a billion.
 
-Kernels compare with it by themselves. Numba does not notice that it changed: delete their cache
-then, as CONTRIBUTING.md says.
+Kernels have it compiled in, and Numba does not notice when it changes: delete their cache then, as
+CONTRIBUTING.md says.
 """
 
 
 def exceeds(figure: Any, most: float) -> Any:
-    """Whether a figure, or each of some, is above the most that is allowed.
+    """Whether a figure, or each of an array, exceeds the largest value allowed.
 
     >>> exceeds(0.1 + 0.2, 0.3), exceeds(0.31, 0.3)
     (np.False_, np.True_)
@@ -177,7 +177,7 @@ def exceeds(figure: Any, most: float) -> Any:
 
 
 def falls_short(figure: Any, least: float) -> Any:
-    """Whether a figure, or each of some, is below the least that is asked for.
+    """Whether a figure, or each of an array, is below the smallest value allowed.
 
     >>> falls_short(2.9999999999999996, 3), falls_short(2.99, 3)
     (np.False_, np.True_)
@@ -186,7 +186,7 @@ def falls_short(figure: Any, least: float) -> Any:
 
 
 def reaches(figure: Any, bound: float) -> Any:
-    """Whether a figure, or each of some, reaches a bound that it must stay below.
+    """Whether a figure, or each of an array, reaches a bound that it must stay below.
 
     >>> reaches(2.9999999999999996, 3), reaches(2.99, 3)
     (np.True_, np.False_)
@@ -195,7 +195,7 @@ def reaches(figure: Any, bound: float) -> Any:
 
 
 def _not(kept: Any) -> Any:
-    # Imported here: what may be asked for is also listed by --help, which has no time for NumPy.
+    # Imported here: --help imports this module, and NumPy would make it slow.
     import numpy as np
 
     return np.logical_not(kept)
