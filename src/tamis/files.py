@@ -1,4 +1,4 @@
-"""Write files and folders whole or not at all, open plain files only, and read and write TOML."""
+"""Write files and folders atomically, open plain files only, and read and write TOML."""
 
 from __future__ import annotations
 
@@ -125,10 +125,10 @@ def _inside(folder: Path) -> list[Path]:
 
 
 def _is_left_over(space: Path) -> bool:
-    """Whether a folder looks like one that `_workspace` made, and is ours."""
-    found = space.lstat()
+    """Whether a folder looks like one of `_workspace` and belongs to the current user."""
+    status = space.lstat()
     names = {path.name for path in _inside(space)}
-    return found.st_uid == os.geteuid() and names <= {"new", "old"}
+    return status.st_uid == os.geteuid() and names <= {"new", "old"}
 
 
 def _say(words: str) -> None:
@@ -137,10 +137,9 @@ def _say(words: str) -> None:
 
 @contextmanager
 def scratch_folder(place: str | Path | None = None) -> Iterator[Path]:
-    """A private folder for files that only one run needs; removed with all they hold.
+    """A private folder for files that only one run needs, removed at the end.
 
-    By default it is where the system keeps temporary files. What killed runs left in the same place
-    is removed first.
+    By default it is in the system's temporary folder. What killed runs left there is removed first.
 
     >>> with scratch_folder() as folder:
     ...     _ = (folder / "rows.parquet").write_bytes(b"")
@@ -174,7 +173,7 @@ def _workspace(folder: Path) -> Iterator[Path]:
                     yield space
                 finally:
                     _remove(space)
-        except KeyboardInterrupt:  # which may come before it is locked, and after
+        except KeyboardInterrupt:  # may come before the folder is locked as well as after
             _remove(space)
             raise
 
@@ -189,9 +188,9 @@ def _make(space: Path) -> None:
 
 
 def _remove(space: Path) -> None:
-    """Remove a workspace whole, unless it has what another folder's name is waiting for.
+    """Remove a workspace, unless it holds a replaced folder that must still be restored.
 
-    A stop in the middle of it does not leave the rest behind.
+    An interrupt during the removal does not leave the rest behind.
     """
     if _inside(space / "old"):
         return
@@ -232,7 +231,7 @@ def _lock(handle: int, space: Path, wait: bool) -> bool | None:
 
 
 def _take_place(draft: Path, out: Path, aside: Path) -> None:
-    """Give the draft its final name; what had it takes the draft's, or is restored on failure."""
+    """Give the draft its final name; whatever had it is moved away, or restored on failure."""
     if not os.path.lexists(out):
         if not _renamed(draft, out, _NO_REPLACE):
             draft.rename(out)
@@ -250,7 +249,7 @@ def _take_place(draft: Path, out: Path, aside: Path) -> None:
 
 
 def can_exchange(folder: Path) -> bool:
-    """Whether two folders swap their names in one step where this one is, which is empty."""
+    """Whether the file system of an empty folder can swap two folders atomically."""
     first, second = folder / "first", folder / "second"
     for each in (first, second):
         each.mkdir()
@@ -281,8 +280,8 @@ def _renamed(source: Path, target: Path, flag: int) -> bool:
 def _sync(path: Path) -> None:
     """Flush a file, or the names in a folder, to disk."""
     mode = path.lstat().st_mode
-    # Windows flushes what may be written only, and gives no handle of a folder: its file system
-    # keeps a journal of names.
+    # Windows flushes only handles opened for writing, and opens no folders; its file system
+    # journals names itself.
     if stat.S_ISLNK(mode) or (WINDOWS and stat.S_ISDIR(mode)):
         return
     handle = os.open(path, os.O_RDWR if WINDOWS else os.O_RDONLY)
@@ -306,7 +305,7 @@ def _disk_may_be_full(path: Path) -> Iterator[None]:
 
 
 def _is_full(error: Exception) -> bool:
-    """Whether an error means that there is no room; polars gives the number only in its text."""
+    """Whether an error means a full disk; polars has the error number only in its message."""
     match = re.search(r"\(os error (\d+)\)", str(error))
     number = int(match[1]) if match else getattr(error, "errno", None)
     return number in _FULL
@@ -314,11 +313,12 @@ def _is_full(error: Exception) -> bool:
 
 @contextmanager
 def open_plain_file(path: Path) -> Iterator[BinaryIO]:
-    """A plain file to read; an error, without opening it, where it is anything else."""
+    """Open a plain file to read; anything else is an error and is not opened."""
     try:
         if not stat.S_ISREG(path.lstat().st_mode):
             raise CannotMeet(f"{path.name} is not a plain file")
-        # It may be exchanged after it was looked at: a link is not followed, a pipe not waited for.
+        # The path may be swapped after the check, so links are not followed and pipes not awaited;
+        # the open file is then checked again.
         flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
         with open(os.open(path, flags | getattr(os, "O_BINARY", 0)), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
@@ -334,7 +334,7 @@ MOST_BYTES = 10_000_000
 
 
 def load_toml(source: str | Path, what: str) -> dict[str, Any]:
-    """The content of a TOML file; `what` names it in messages, such as "--config"."""
+    """The content of a TOML file; `what` names its option in messages, such as "--config"."""
     path = Path(source)
     try:
         if path.is_file() and path.stat().st_size > MOST_BYTES:
@@ -358,7 +358,7 @@ def load_toml(source: str | Path, what: str) -> dict[str, Any]:
 
 
 def in_toml(value: Any) -> str:
-    """A plain value as TOML on one line, with no sign in it that hides.
+    """A plain value as TOML on one line, with non-printable characters escaped.
 
     >>> in_toml({"width": [5, 10.5], "top": 90, "a b": "c"})
     '{ width = [5, 10.5], top = 90, "a b" = "c" }'
@@ -369,7 +369,7 @@ def in_toml(value: Any) -> str:
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(in_toml, value))}]"
     if isinstance(value, str):
-        # A JSON string is also a TOML string, but for signs that JSON need not escape.
+        # A JSON string is also a TOML string, except for characters that JSON need not escape.
         return "".join(map(_sign, json.dumps(value, ensure_ascii=False)))
     return json.dumps(value) if isinstance(value, bool) else repr(value)
 

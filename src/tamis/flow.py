@@ -1,4 +1,4 @@
-"""From a table to a choice: propose, evaluate, choose; `analyse` and `publish` do the rest."""
+"""Propose, evaluate and choose releases of a table; `analyse` and `publish` do the rest."""
 
 from __future__ import annotations
 
@@ -68,29 +68,28 @@ def consider(
     Parameters
     ----------
     table : Table, BinaryTable, LargeTable or ComparedRecords
-        With a target. A table behind an engine is searched on a sample, and what is promised is
-        counted on all its rows. Of sparse records of very many columns, some hundred are compared
-        (`tamis.propose.containment`); what they keep and tell are shares of what all give.
+        A table with a target. A table behind an engine is searched on a sample, and promises are
+        counted on all its rows. Of sparse records with very many columns, some hundred are compared
+        (`tamis.propose.containment`); kept and told are shares of what all columns give.
     settings : Settings, optional
     binary : mapping of column to Cut, optional
-        How to convert the table to 0/1 where a method needs that; `None`: by its values.
+        How to convert the table to 0/1 for methods that need it; `None`: by its values.
     ladders : mapping of column to Ladder, optional
-        Coarser forms that a column may be released in; of other columns they are learnt.
+        The holder's ladders; for other columns, coarser forms are learnt.
     progress : callable, optional
-        Called with what is being done, how much of it is done, and how much there is.
+        Progress callback, see `tamis.errors.Progress`.
     handed : EarlierReleases, optional
-        What earlier releases of the same people told: k and the limits on what is told must hold
-        for all of them together.
+        Earlier releases of the same people: k and limits on told must hold for all together.
     register : Table, optional
-        Everybody of whom the table is a sample, for `max_population_risk`; see
+        The population of which the table is a sample, for `max_population_risk`; see
         `tamis.evaluate.in_population.register_of`.
     sample : int
-        About how many rows of a table behind an engine to search on.
+        Approximate number of rows to search on, for a table behind an engine.
 
     Returns
     -------
     Outcome
-        `CannotMeet` where no release meets what is asked for.
+        Raises `CannotMeet` if no release meets what is asked for.
 
     Examples
     --------
@@ -118,14 +117,14 @@ def consider(
     moved = None
     if settings.shift_dates is not None:
         table, moved = _with_moved_dates(table, records, settings, handed, population)
-    if table.released_secrets:  # nobody knows them beforehand, and this says who knows what
+    if table.released_secrets:  # fix the quasi-identifiers: attackers do not know these secrets
         table = table.with_roles(quasi=table.quasi)
     if settings.link is not None:
         table = _linked(table, records, settings, handed, population)
     held: dict[str, Copy] = {}
     if settings.epsilon is not None:
-        handed = None  # synthetic rows are nobody's, so that there is nothing to match
-    else:  # with epsilon, to hold a column back by its cells would tell of them
+        handed = None  # synthetic rows describe nobody, so there is nothing to match
+    else:  # not with epsilon: holding a column back because of its cells would leak them
         table, held = without_copies(table)
     if handed is not None:
         handed.check(settings.k)
@@ -138,9 +137,9 @@ def consider(
     if progress is not None and records is not None:
         progress("measuring what all columns give", 0, 1)
     problem = _problem(evaluator, settings, binary, ladders or {}, handed)
-    found = _writable(propose(problem, methods(settings.proposing), progress), settings)
+    proposals = _writable(propose(problem, methods(settings.proposing), progress), settings)
     ends, measures = _ends(problem, records), settings.measures
-    card = scorecard(evaluator, *ends, found.releases, measures=measures, progress=progress)
+    card = scorecard(evaluator, *ends, proposals.releases, measures=measures, progress=progress)
     _warn(table, settings, card)
     decision = _decided(
         card, settings, _lacking_besides(card, handed, evaluator, settings, population)
@@ -149,7 +148,7 @@ def consider(
         table,
         settings,
         evaluator,
-        found,
+        proposals,
         decision,
         binary,
         records,
@@ -168,9 +167,9 @@ def _consider_all_rows(
     progress: Progress | None,
     register: Table | None,
 ) -> Outcome:
-    """Choose on a sample, and count on all rows; the outcome is of the sample but for `all_rows`.
+    """Choose on a sample and check on all rows; the outcome is about the sample except `all_rows`.
 
-    `CannotMeet` where no release reaches on all rows what is asked for.
+    Raises `CannotMeet` if no release meets the requirements on all rows.
     """
     settings = where_the_rows_are(settings)
     refuse_memory_only({"released_secrets": large.shape.released_secrets}, RELEASING)
@@ -198,7 +197,7 @@ def _consider_all_rows(
 def _check(
     table: Table, records: BinaryTable | None, settings: Settings, handed: EarlierReleases | None
 ) -> None:
-    """Refuse what cannot be measured, and columns that nobody said anything about."""
+    """Raise for settings that cannot be measured, and for columns without a stated role."""
     if settings.threats and records is not None:
         raise InputError(NOT_OF_RECORDS)
     if settings.threats and handed is not None:
@@ -240,7 +239,7 @@ def _with_moved_dates(
     handed: EarlierReleases | None,
     population: InPopulation | None,
 ) -> tuple[Table, MovedDates]:
-    """The table with all dates of a person moved by one number of days, drawn from the secret."""
+    """The table with each person's dates moved by a number of days drawn from the secret seed."""
     from tamis.perturb.shifted_dates import ShiftedDates, dated  # which loads scikit-learn
 
     each = {"--earlier": handed, "--population or --sampling": population}
@@ -269,7 +268,7 @@ def _linked(
     handed: EarlierReleases | None,
     population: InPopulation | None,
 ) -> Table:
-    """The table, of which rows of a person are released together."""
+    """The table with roles that link the rows of each person in a release."""
     link, there = settings.link, {*table.frame.columns, *table.roles.dropped}
     if not isinstance(link, str) or not link.strip() or link in there:
         wrong = "is in the table" if link in there else "is no name"
@@ -315,7 +314,7 @@ def _evaluator(
     asked: Requirements,
     handed: EarlierReleases | None,
 ) -> Evaluator:
-    """What measures releases, on rows drawn for that."""
+    """Build the evaluator and its hold-out."""
     how = settings.holdout, settings.search_rows, settings.seed
     split = (
         HoldOut.of_table(table, *how, settings.k)
@@ -343,7 +342,7 @@ def _problem(
     ladders: Mapping[str, Ladder],
     handed: EarlierReleases | None,
 ) -> Problem:
-    """What methods are asked for."""
+    """The problem that the methods are given."""
     return Problem(
         evaluator.original,
         evaluator.split,
@@ -369,7 +368,7 @@ def _problem(
 
 
 def _writable(found: Proposals, settings: Settings) -> Proposals:
-    """Those releases whose columns the format can name: `job = cook` is no name to SPSS."""
+    """The releases whose column names the format allows: `job = cook` is none in SPSS."""
     bad = {
         each.name: names
         for each in found.releases
@@ -392,7 +391,7 @@ def _writable(found: Proposals, settings: Settings) -> Proposals:
 
 
 def _ends(problem: Problem, records: BinaryTable | None) -> tuple[Release, Release]:
-    """Everything and nothing, which all releases lie between."""
+    """The baseline and the floor: releases of everything and of nothing."""
     table = problem.table
     baseline = released(table, table.features, EVERYTHING, Recipe(EVERYTHING))
     baseline = problem.promising(baseline)
@@ -411,7 +410,7 @@ def _decided(
         settings.weights,
         by=settings.choose,
         caution=settings.caution,
-        # A refusal that depends on the rows would tell about them what no epsilon covers.
+        # A refusal that depends on the rows would leak about them what epsilon does not cover.
         allow_useless=settings.allow_useless or settings.epsilon is not None,
         also=also,
     )
@@ -426,7 +425,7 @@ def _suppression(
     asked: Requirements,
     handed: EarlierReleases | None,
 ) -> Suppression | None:
-    """The few who may be left out; `None` where nobody may."""
+    """The suppression that settings allow; `None` if nobody may be suppressed."""
     most = most_suppressed(settings.max_suppressed, table.everybody)
     if not most:
         return None
@@ -445,26 +444,26 @@ def _lacking_besides(
     settings: Settings,
     population: InPopulation | None,
 ) -> dict[str, tuple[Failure, ...]]:
-    """What releases do not meet besides limits on figures of the scorecard, by their names."""
-    found = {}
+    """Failures that no scorecard limit can express, by release name."""
+    failed_by_name = {}
     if handed is not None:
-        found = lacking_with_earlier(card, handed, evaluator, settings.limits, settings.k)
+        failed_by_name = lacking_with_earlier(card, handed, evaluator, settings.limits, settings.k)
     for row in card.rows if settings.told_limits else ():
         failed = too_told(evaluator, row.release, settings.told_limits)
-        found[row.release.name] = (*found.get(row.release.name, ()), *failed)
+        failed_by_name[row.release.name] = (*failed_by_name.get(row.release.name, ()), *failed)
     if population is None:
-        return found
+        return failed_by_name
     required = settings.in_population
     for row in card.rows if required else ():
         failed = lacking_in_population(row.release, population, required)
-        found[row.release.name] = (*found.get(row.release.name, ()), *failed)
-    return found
+        failed_by_name[row.release.name] = (*failed_by_name.get(row.release.name, ()), *failed)
+    return failed_by_name
 
 
 def _compared(
     records: BinaryTable, settings: Settings, progress: Progress | None
 ) -> tuple[Table, BinaryTable | None]:
-    """The columns of sparse records to compare, as a table; the records where these are some."""
+    """The columns of sparse records to compare as a table, and the records if it lacks some."""
     if records.labels is None:
         raise InputError(
             "a release needs a target; name it with --target, --labels or --label-item"

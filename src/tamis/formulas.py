@@ -1,14 +1,14 @@
-"""Texts that a spreadsheet would run as formulas: an apostrophe goes in front, and can be undone.
+"""Guard text that a spreadsheet would run as a formula with an apostrophe, reversibly.
 
-Spreadsheets split a csv file at commas, but some (by locale, or as their user chose last) at
-semicolons, tabs or bars, and then no longer know its quotes. So the rule is about every piece of a
-text between such characters and line breaks: a piece that begins with ``=``, ``+``, ``-`` or ``@``
-or their full-width forms, ignoring blanks and quotes, gets an apostrophe in front unless it is a
-number or nothing but signs; so does a piece that begins with an apostrophe, and a text that begins
-with a tab or a line break. To undo it, remove one apostrophe from the start of every piece.
+Spreadsheets split a csv file at commas, but some (by locale, or as the user last chose) split at
+semicolons, tabs or bars and then ignore its quotes. So the rule applies to every piece of a text
+between such characters and line breaks. A piece that begins with ``=``, ``+``, ``-`` or ``@`` or
+their full-width forms, ignoring blanks and quotes, gets an apostrophe in front unless it is a
+number or only signs; so does a piece that begins with an apostrophe, and a text that begins with a
+tab or a line break. To undo it, remove one apostrophe from the start of every piece.
 
-Blanks are those that nobody sees, too: a program drops a byte order mark at the start of a file,
-and what it then finds in the first cell is a formula.
+Invisible characters count as blanks: a program that drops a byte order mark at the start of a file
+would find a formula in the first cell.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _SIGNS = r"=+\-@＝＋－＠"  # noqa: RUF001
 _SEPARATOR = re.compile(f"({_SPLIT})")
 _BLANKS = r'[\s"\x00-\x1f\x7f\u200b-\u200f\u2060\ufeff]*'
 _RUNS = re.compile(f"{_BLANKS}[{_SIGNS}]")
-# A bracket may follow, as in "[-10, -5)", of which no formula can be made.
+# A closing bracket may follow, as in "[-10, -5)", which cannot become a formula.
 _HARMLESS = re.compile(
     r"\s*[+-]?\s*(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\s*[%)\]]?\s*|[\s+-]*"
 )
@@ -41,12 +41,12 @@ _MAY_CHANGE = rf"(?:^|{_SPLIT})(?:'|{_BLANKS}[{_SIGNS}])|^[\t\r\n]"
 _GUARDED = rf"(?:^|{_SPLIT})'"
 
 
-# Columns are taken without their names: "^a.*$" or "*" would be a pattern to polars' expressions,
-# and so to the methods of a series.
+# Columns are used without their names: polars reads "^a.*$" or "*" as patterns in expressions, and
+# methods of a series run as expressions.
 
 
 def safe(frame: pl.DataFrame) -> pl.DataFrame:
-    """The same frame with the rule applied to its text and its column names.
+    """A copy with the rule applied to text cells and column names.
 
     >>> safe(pl.DataFrame({"=a": ["=1+1", "-1", "'x", "b;=2"]})).to_dict(as_series=False)
     {"'=a": ["'=1+1", '-1', "''x", "b;'=2"]}
@@ -61,7 +61,7 @@ def safe_names(names: list[str]) -> list[str]:
 
 
 def undone(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame as it was before `safe`.
+    """The inverse of `safe`.
 
     >>> undone(pl.DataFrame({"'=a": ["'=1+1", "-1", "''x", "b;'=2"]})).to_dict(as_series=False)
     {'=a': ['=1+1', '-1', "'x", 'b;=2']}
@@ -71,7 +71,7 @@ def undone(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def unguarded(cells: pl.Series) -> bool:
-    """Whether a spreadsheet would run a text of a csv file: no apostrophe goes before it.
+    """Whether some text of a csv file breaks the rule, so that a spreadsheet may run it.
 
     >>> unguarded(pl.Series(["'=1", "b;'=2", "- 5."])), unguarded(pl.Series(["b;=2"]))
     (False, True)
@@ -90,7 +90,7 @@ def _undone(texts: pl.Series) -> pl.Series:
 
 
 def _by_text(texts: pl.Series, pattern: str, change: Callable[[str], str]) -> pl.Series:
-    """The texts with those changed that a pattern is found in; each different one once."""
+    """Apply a change to texts that match a pattern, once for each distinct text."""
     cells = bare(texts)
     old = cells.filter(cells.str.contains(pattern)).unique()
     if old.is_empty():
@@ -112,7 +112,7 @@ def _undo(text: str) -> str:
 
 
 def _pieces(text: str) -> list[str]:
-    """The pieces of a text at even places, and the characters between them."""
+    """The pieces of a text at even indices, the separators between them at odd ones."""
     return _SEPARATOR.split(text)
 
 

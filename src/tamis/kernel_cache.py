@@ -1,9 +1,9 @@
-"""Numba's `njit` for our kernels, wherever tamis is installed.
+"""Numba's `njit` with a cache that works wherever tamis is installed.
 
-Numba keeps compiled kernels beside their file, else in the user's home, and refuses to compile with
-`cache=True` where it can write to neither: a read-only installation and a user without a home, as
-in many containers. There the kernels are kept in a temporary folder of our own for as long as the
-process runs, so that processes it starts find them too; without one they are compiled each time.
+Numba caches compiled kernels beside their file, else in the user's home, and refuses to compile
+with `cache=True` if it can write to neither: a read-only installation and a user without a home, as
+in many containers. Then the cache is a temporary folder for as long as the process runs, which
+child processes share; if that fails too, kernels are compiled in each process.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Decorator = Callable[[Callable[..., Any]], Any]
 
 
 def njit(*, cache: bool, **options: Any) -> Decorator:
-    """`numba.njit`, whose `cache=True` is a wish: kept where there is a place for it."""
+    """`numba.njit` that falls back to other places, or no cache, if `cache=True` cannot write."""
 
     def compile_lazily(function: Callable[..., Any]) -> Any:
         if cache:
@@ -37,7 +37,7 @@ def njit(*, cache: bool, **options: Any) -> Decorator:
                 find_place()
                 try:
                     return numba.njit(cache=True, **options)(function)
-                except RuntimeError:  # how Numba says that it can write nowhere
+                except RuntimeError:  # Numba found no place that it can write to
                     continue
         return numba.njit(**options)(function)
 
@@ -45,41 +45,41 @@ def njit(*, cache: bool, **options: Any) -> Decorator:
 
 
 class _Teller(Listener):
-    """Passes on that kernels are being compiled; what is taken from the cache is no such event."""
+    """Reports compilations to `when_compiling`; loading from the cache is no such event."""
 
     def on_start(self, event: Event) -> None:
         for tell in tuple(when_compiling):
             tell(is_kept())
 
     def on_end(self, event: Event) -> None:
-        """Nobody asks when one is done: others follow at once."""
+        """Nothing to report: the next compilation usually follows at once."""
 
 
 register("numba:compile", _Teller())  # type: ignore[no-untyped-call]
 
 
 def is_kept() -> bool:
-    """Whether what is compiled here outlives this process."""
+    """Whether the cache of compiled kernels outlives this process."""
     try:
-        numba.njit(cache=True)(is_kept)  # asks for a place beside this file; compiles nothing
+        numba.njit(cache=True)(is_kept)  # only looks for a cache location; compiles nothing
     except RuntimeError:
         return False
     return not _PRIVATE
 
 
 def were_compiled_ahead() -> bool:
-    """Whether kernels that this process can only read, or works on a copy of, are there."""
+    """Whether there is a cache of kernels that this process can only read, or has copied."""
     config: Any = numba.config
     folder = _PRIVATE[0] if _PRIVATE else config.CACHE_DIR
     return bool(folder) and any(Path(folder).rglob("*.nbc"))
 
 
 def _usual_place() -> None:
-    """Leave it to Numba, or to what the user or an earlier kernel has set."""
+    """Leave the location to Numba, the user's setting, or that of an earlier kernel."""
 
 
 def _private_place() -> None:
-    """Make Numba use a new folder, which nobody else can read, write or foresee."""
+    """Make Numba use a new folder that nobody else can read, write or predict."""
     if _PRIVATE:
         return
     try:
@@ -90,7 +90,7 @@ def _private_place() -> None:
     atexit.register(_remove, folder, os.getpid())
     config: Any = numba.config  # read when Numba was imported, so the variable alone is too late
     if config.CACHE_DIR and os.path.isdir(config.CACHE_DIR):
-        # Numba uses no cache that it cannot write to, though it would only read this one.
+        # Numba refuses a cache that it cannot write to, even to read from, so it gets a copy.
         with suppress(OSError):
             _copy_files(Path(config.CACHE_DIR), Path(folder))
     os.environ["NUMBA_CACHE_DIR"] = folder  # for processes that are started from here
@@ -98,7 +98,10 @@ def _private_place() -> None:
 
 
 def _copy_files(source: Path, folder: Path) -> None:
-    """Copy files with their times, but not the rights of folders, which may forbid removal."""
+    """Copy files with their times, but not folder permissions, which may forbid removal.
+
+    Numba compares times to tell whether a cached kernel is current.
+    """
     for path in source.rglob("*"):
         if path.is_file():
             place = folder / path.relative_to(source)
@@ -111,5 +114,5 @@ _PRIVATE: list[str] = []
 
 
 def _remove(folder: str, owner: int) -> None:
-    if os.getpid() == owner:  # a fork's end is not the end
+    if os.getpid() == owner:  # not when a forked child exits
         shutil.rmtree(folder, ignore_errors=True)

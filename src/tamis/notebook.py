@@ -1,6 +1,6 @@
-"""How records show themselves in a notebook: one short line, or a small table of HTML.
+"""Representations of records for notebooks: one short line, or a small HTML table.
 
-Both name columns, counts and figures. No record shows a cell of the table it was made from.
+Both show names of columns, counts and figures, never a cell of the original table.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from html import escape
 from typing import Any
 
 LONGEST_LINE = 180
-"""The most characters that a record says of itself."""
+"""Most characters in the representation of a record."""
 MOST_LINES = 60
 
 
 def in_short(record: object, *facts: str | None) -> str:
-    """The type of a record and a few facts, on one line; facts that are `None` are left out.
+    """A record's type and a few facts on one line; facts that are `None` are left out.
 
     >>> in_short(3, "a number", None, "odd")
     '<int: a number, odd>'
@@ -26,7 +26,7 @@ def in_short(record: object, *facts: str | None) -> str:
 
 
 def by_fields(record: Any) -> str:
-    """The type of a record and the names of what it holds, for records of arrays.
+    """A record's type and the names of its fields, for records of arrays.
 
     >>> from dataclasses import make_dataclass
     >>> by_fields(make_dataclass("Guesses", ["truth", "right"])([1], [0]))
@@ -37,7 +37,7 @@ def by_fields(record: Any) -> str:
 
 
 def quoted(name: object, most: int = 40) -> str:
-    """A name in quotes, cut where it is long, with control characters spelled out.
+    """A quoted name, truncated if long, with control characters escaped.
 
     >>> quoted("age"), quoted("x" * 100, most=5)
     ("'age'", "'xxxx…'")
@@ -46,7 +46,7 @@ def quoted(name: object, most: int = 40) -> str:
 
 
 def share_words(share: float | None) -> str:
-    """A share as a percentage; empty where there is none.
+    """A share as a percentage; empty for `None`.
 
     >>> share_words(0.256), share_words(None)
     ('25.6%', '')
@@ -57,7 +57,7 @@ def share_words(share: float | None) -> str:
 def html_table(
     title: str, heads: Sequence[str], lines: Iterable[Sequence[object]], note: str = ""
 ) -> str:
-    """A table with a title; every cell is escaped, and numbers stand at the right.
+    """An HTML table with a title; cells are escaped and numbers aligned to the right.
 
     >>> "<script>" in html_table("a", ["name"], [["<script>"]])
     False
@@ -82,7 +82,7 @@ def _cell(value: object) -> str:
 
 
 def _text(words: str) -> str:
-    """Text that stays text; a name that is written right to left stays in its place."""
+    """Escaped text, isolated so that right-to-left names do not reorder what is around them."""
     clean = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in words)
     return f"<bdi>{escape(_cut(clean, 400))}</bdi>"
 

@@ -1,8 +1,8 @@
-"""`Option`: all that is known of one option, whoever asks for it.
+"""`Option`: the description of one option, used by every interface.
 
-A command, a configuration file, a page of `tamis serve` and `Settings` take the same options. What
-may be given, what it means and what is used otherwise is written here once an option; a value that
-cannot be used is refused in the same words at every door.
+Commands, configuration files, pages of `tamis serve` and `Settings` take the same options. An
+option's range, meaning and default are declared once, and a value that cannot be used is refused in
+the same words by every interface.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Kind = Literal[
 ]
 NUMBERS = ("count", "number", "share")
 OWN, GENERAL = "Options", "General"
-"""The sections of what only one command has, and of what all have."""
+"""The sections of options that one command has, and of options that all have."""
 
 
 @dataclass(frozen=True)
@@ -43,18 +43,18 @@ class Asked:
     Parameters
     ----------
     label, sentence : str
-        What it is called; why one would change it.
+        Its name on the page, and why one would change it.
     says : str
-        What a value means in words; ``{}`` stands for it.
+        The meaning of a value in words; ``{}`` stands for the value.
     unset, empty : str
-        What it means to leave it empty; of a choice, the words of that choice. And what then
-        stands in the field.
+        The meaning of leaving it empty (for a choice, the words of that choice), and the
+        placeholder that the field then shows.
     choices : mapping of value to words
-        What can be picked.
+        The values to pick from.
     most : float
-        The largest number that is offered where the option itself has no such bound.
+        The largest number on offer if the option itself has no upper bound.
     more : bool
-        Whether it is for those who want to say more.
+        Whether it is among the advanced options.
     """
 
     label: str
@@ -74,36 +74,36 @@ class Option:
     Parameters
     ----------
     name : str
-        As in a configuration file; with dashes it is the flag.
+        Its key in configuration files; with dashes it is the flag.
     help : str
         One sentence.
     kind : str
-        What may be given.
+        The kind of value.
     default : optional
-        What is used where it is not given.
+        The value used if none is given.
     otherwise : str
-        The same in words, where that depends on something else.
+        The default in words, if it depends on something else.
     least, most, above, below : float, optional
-        What a number may be; `above` and `below` are not themselves allowed.
+        The range of a number; `above` and `below` are excluded themselves.
     because : str
-        Why it may not be less or more.
+        The reason for that range.
     choices : tuple of str
     section : str
-        Under which heading a help lists it.
+        The heading that it is listed under.
     rare : bool
         Whether only the complete help lists it.
     metavar, short : str
-        What stands for the value in a help; a flag of one letter.
+        The placeholder for its value in a help text, and a one-letter flag.
     old : tuple of str
         Former names, which keep working.
     dest : str
-        What commands and `Settings` call it, where that differs from its name.
+        Its name in commands and `Settings`, if that differs.
     multiple, required, hidden : bool
-        Whether it may be repeated, must be given, or is for files alone.
+        Whether it may be repeated, must be given, or is only for files.
     note : str
         Its comment in the file that `tamis init` writes.
     example : optional
-        A value for that file where there is no default; it is written as a comment.
+        A value for that file if there is no default; it is written as a comment.
     asked : Asked, optional
         How `tamis serve` asks for it.
 
@@ -151,12 +151,12 @@ class Option:
 
     @property
     def spellings(self) -> set[str]:
-        """What a configuration file may call it."""
+        """Its names in configuration files, including old ones."""
         return {self.name, self.dest, *self.old}
 
     @property
     def allowed(self) -> str:
-        """What may be given, in words."""
+        """The allowed values, in words."""
         if self.kind == "choice":
             return f"one of {', '.join(self.choices)}"
         noun = {"count": "a whole number", "share": "a share"}.get(self.kind, "a number")
@@ -176,14 +176,14 @@ class Option:
         return " and".join(f" {end}" for end in ends if end)
 
     def check(self, value: Any, name: str = "") -> None:
-        """Refuse a value that cannot be used; `name` is what the person called the option."""
+        """Raise for a value that cannot be used; `name` is how the user spelled the option."""
         if not self.allows(value):
             why = f", {self.because};" if self.because else ","
             shown = f"{value:g}" if isinstance(value, float) else repr(value)
             raise InputError(f"{name or self.dest} must be {self.allowed}{why} got {shown}")
 
     def allows(self, value: Any) -> bool:
-        """Whether a value can be used; `None` where there is no default."""
+        """Whether a value can be used; `None` can if there is no default."""
         if self.kind not in (*NUMBERS, "choice"):
             return True
         if value is None:
@@ -204,7 +204,7 @@ class Option:
         )
 
     def read_number(self, given: Any, name: str = "") -> int | float:
-        """The number that was typed or stands in a file, checked.
+        """Parse and check a number from a command line or a file.
 
         >>> Option("k", "", "count", least=1).read_number("7")
         7
@@ -218,7 +218,7 @@ class Option:
 
 
 def as_flag(name: str) -> str:
-    """The flag of an option of that name.
+    """The flag of an option.
 
     >>> as_flag("max_told")
     '--max-told'
@@ -227,14 +227,14 @@ def as_flag(name: str) -> str:
 
 
 def _number(given: Any) -> float:
-    """A number of a text or a file, where true is none."""
+    """Parse a number; booleans, which Python counts as numbers, are refused."""
     if isinstance(given, bool):
         raise TypeError(given)
     return float(given)
 
 
 def _whole(given: Any) -> int:
-    """A whole number; a file may have it as 5.0."""
+    """Parse a whole number; a file may have it as 5.0."""
     if isinstance(given, str):
         return int(given)
     if _number(given) != int(given):

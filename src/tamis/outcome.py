@@ -1,4 +1,4 @@
-"""Everything that was found on the way to a choice: what is analysed, published and shown."""
+"""The outcome of considering a table: everything that is analysed, published and shown."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class MovedDates(NamedTuple):
-    """Columns of dates that were moved, and how many people have none any more."""
+    """Columns of dates that were moved, and the number of people whose dates became missing."""
 
     columns: tuple[str, ...]
     blanked: int
@@ -37,7 +37,7 @@ class MovedDates(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """Everything found on the way to a choice."""
+    """A choice with the table, settings, evaluator and proposals that led to it."""
 
     table: Table
     settings: Settings
@@ -46,47 +46,47 @@ class Outcome:
     decision: Decision
     binary: Mapping[str, Cut] | None = None
     records: BinaryTable | None = None
-    """The sparse records that `table` has some columns of; `None` where it has all."""
+    """The full sparse records, if `table` has only some of their columns."""
     population: InPopulation | None = None
     """What is known of the population that the table was drawn from."""
     copies: Mapping[str, Copy] = field(default_factory=dict)
     """Columns that were held back as copies of the target or the secret."""
     moved: MovedDates | None = None
-    """The dates that were moved before anything else; `table` has them moved."""
+    """Dates that were moved before anything else; `table` has the moved dates."""
     left_out: int = 0
-    """Columns of the original that were never compared, nor are among those records."""
+    """Number of the original's columns that were never compared and are not in `records`."""
     engine: Mapping[str, Any] | None = None
-    """What an engine sampled and counted before, as a manifest has it."""
+    """What an engine sampled and counted, as a manifest's entry."""
     look: CloseLook | None = None
-    """What slower learners make of the chosen release, once they were asked: see `closer`."""
+    """The close look of slower learners at the chosen release, once taken, see `closer`."""
     all_rows: AllRows | None = None
-    """What all rows reach where `table` is a sample of them; `None` where it has them all."""
+    """What all rows reach, if `table` is a sample of them."""
 
     @property
     def release(self) -> Release:
-        """The one that was chosen."""
+        """The chosen release."""
         return self.decision.chosen.release
 
     @property
     def required(self) -> Requirements:
-        """What is required of all rows, by each attacker."""
+        """The requirements on all rows, for each attacker."""
         return self.evaluator.requirements if self.all_rows is None else self.all_rows.asked
 
     @property
     def left_out_people(self) -> dict[str, int] | None:
-        """The people and rows that are left out, and all there are; `None` where nobody is."""
+        """Numbers of suppressed people and rows, and of all; `None` if nobody is suppressed."""
         return left_out_numbers(self.release) if self.all_rows is None else self.all_rows.left_out
 
     @property
     def least_k(self) -> int:
-        """The smallest k that is asked for: no count of people from 1 to one less is told."""
+        """The smallest k asked for; counts of people from 1 to `least_k` - 1 are not published."""
         asked = self.required
         several = asked.views.values() if asked.several else ()
         return min([self.settings.k, *(some.k for some in several)])
 
     @cached_property
     def population_risk(self) -> PopulationRisk | None:
-        """Of the chosen release; `None` where nothing is known of the population."""
+        """Population risk of the chosen release; `None` if nothing is known of the population."""
         return None if self.population is None else self.population.risk_of(self.release)
 
     def __repr__(self) -> str:
@@ -96,7 +96,7 @@ class Outcome:
         return self.decision._repr_html_()
 
     def taking(self, name: str) -> Self:
-        """The same comparison with the named release taken, as `Settings.take` would have it."""
+        """The outcome with a named release instead of the best, as by `Settings.take`."""
         if self.all_rows is not None:
             raise InputError(
                 "of a table behind an engine, all rows were counted for the release that was "
@@ -107,9 +107,9 @@ class Outcome:
         return replace(self, settings=settings, decision=decision, look=None)
 
     def closer(self) -> Self:
-        """The same after a close look at the chosen release: told is the worst of all readings.
+        """The outcome after a close look at the chosen release: told is the worst of all readings.
 
-        It is taken once, whoever asks: all that is said of an outcome is then of the same figures.
+        It is cached, so that everything reported of an outcome shows the same figures.
         """
         return self._closer
 
@@ -120,7 +120,8 @@ class Outcome:
         decision, card = self.decision, self.decision.scorecard
         look = close_look(self.evaluator.yardstick, self.release, self.settings.k)
         numbers = (card.number(decision.chosen), card.number(card.baseline))
-        # Of equal numbers the first reading is that of the release, which is everything.
+        # Reversed, so that if the baseline is chosen, the release's reading replaces that of
+        # everything under the same number.
         card = card.with_guesses(decision.shown)
         card = card.with_readings(dict(reversed([*zip(numbers, look.read)])))
         decision = decision.on(card, self.settings.limits)

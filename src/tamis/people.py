@@ -1,13 +1,13 @@
-"""`People`: whom each row is about, and what is asked of that everywhere.
+"""`People`: the person of each row, and which identifiers determine who is a person.
 
-Most tables have a row for each person, some have several rows of one. Whoever counts asks one
-record either way, which knows the quick answers where nothing has to be counted.
+Most tables have one row a person, some have several. All counting goes through one record, which
+has fast paths for the former.
 
-Which identifiers decide who is a person is here, too. Rows of one person count as one. A number
-given to people (a patient number) tells them apart better than their names do, since two people may
-have one name; the number of a stay or a claim tells apart what people have several of; the number
-of a household or a matched set tells apart groups of them. Only the data holder knows which is
-which, so what each would mean is counted and said.
+Rows of one person count as one. A number given to people (a patient number) tells them apart better
+than their names do, since two people may share a name; the number of a stay or a claim tells apart
+what a person has several of; the number of a household or a matched set tells apart groups of
+people. Only the data holder knows which is which, so what each identifier would mean is counted and
+reported.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from tamis.arrays import Codes
 from tamis.errors import InputError, plural
 
 PeopleLike: TypeAlias = "People | ArrayLike | None"
-"""What may say whom rows are about: people, their names or numbers, or nothing, see `named`."""
+"""The person of each row: `People`, names or numbers, or `None` for one row a person."""
 
 
 @dataclass(frozen=True, eq=False)
 class People:
-    """The number of the person each row is about.
+    """The person of each row, by number.
 
     Examples
     --------
@@ -47,18 +47,18 @@ class People:
 
     rows: int
     groups: Codes | None = field(default=None, repr=False)
-    """The numbers, as scikit-learn takes groups: `None` where each row is a person."""
+    """The number of each row's person, as scikit-learn's `groups`; `None`: each row is a person."""
     together: bool = False
-    """Whether a release says which rows are of one person: who finds one row finds all of them."""
+    """Whether a release links the rows of a person: whoever finds one row then finds them all."""
 
     @classmethod
     def of_rows(cls, rows: int) -> People:
-        """Each row is a person."""
+        """People of one row each."""
         return cls(rows)
 
     @classmethod
     def of(cls, numbers: Any) -> People:
-        """People by numbers from 0 without gaps; each row is a person where none comes twice."""
+        """People by numbers from 0 without gaps; each row is a person if none repeats."""
         codes = np.asarray(numbers, dtype=np.int64)
         return cls(len(codes), None if codes.max(initial=-1) + 1 == len(codes) else codes)
 
@@ -87,27 +87,27 @@ class People:
             ) from None
 
     def linked(self) -> People:
-        """The same, where a release says which rows are of one person."""
+        """A copy in which a release links the rows of each person."""
         return replace(self, together=True)
 
     @property
     def each_row(self) -> bool:
-        """Whether each row is a person: rows need not be looked at to count people."""
+        """Whether each row is a person, so that counting rows counts people."""
         return self.groups is None
 
     @cached_property
     def codes(self) -> Codes:
-        """The number of the person of each row; without gaps unless rows were taken."""
+        """The person's number for each row; without gaps unless rows were selected."""
         return np.arange(self.rows) if self.groups is None else self.groups
 
     @cached_property
     def radix(self) -> int:
-        """No number is so high."""
+        """An upper bound of the numbers: all are below it."""
         return self.rows if self.groups is None else int(self.groups.max(initial=-1)) + 1
 
     @cached_property
     def count(self) -> int:
-        """How many people there are."""
+        """Number of people."""
         return self.rows if self.groups is None else len(np.unique(self.groups))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
@@ -117,7 +117,7 @@ class People:
         return self.rows
 
     def __getitem__(self, rows: Any) -> People:
-        """The people of some rows, by a mask, a slice or the numbers of rows."""
+        """The people of some rows, by a mask, a slice or row numbers."""
         if self.groups is not None:
             taken = self.groups[rows]
             return People(len(taken), taken, self.together)
@@ -127,7 +127,7 @@ class People:
         return People.of_rows(int(which.sum()) if which.dtype == np.bool_ else len(which))
 
     def renumbered(self) -> People:
-        """The same people without gaps in their numbers."""
+        """The same people, numbered without gaps."""
         if self.groups is None:
             return self
         return self.with_numbers(np.unique(self.groups, return_inverse=True)[1])
@@ -137,7 +137,7 @@ class People:
         return replace(People.of(numbers), together=self.together)
 
     def and_others(self, others: People) -> People:
-        """These people and after them others, of whom nobody is one of these.
+        """These people followed by others, who are all different people.
 
         >>> People.of([0, 0]).and_others(People.of_rows(2)).codes.tolist()
         [0, 0, 1, 2]
@@ -147,7 +147,7 @@ class People:
         return People.of(np.concatenate([self.codes, others.codes + self.radix]))
 
     def among(self, rows: NDArray[Any]) -> int:
-        """How many people the rows are about.
+        """Number of people with some of the rows.
 
         >>> People.of([0, 0, 1]).among(np.array([True, True, False]))
         1
@@ -155,7 +155,7 @@ class People:
         return self[rows].count
 
     def all_rows(self, rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Every row of whoever has one of the rows.
+        """Mask of all rows of the people who have one of the rows.
 
         >>> People.of([0, 0, 1]).all_rows(np.array([True, False, False])).tolist()
         [True, True, False]
@@ -167,7 +167,7 @@ class People:
         return theirs[self.groups]
 
     def worst(self, of_row: NDArray[Any]) -> NDArray[Any]:
-        """For each person the largest number of their rows.
+        """The largest value among each person's rows.
 
         >>> People.of([0, 0, 1]).worst(np.array([3, 5, 4])).tolist()
         [5, 4]
@@ -179,7 +179,7 @@ class People:
         return worst
 
     def least(self, of_row: NDArray[Any]) -> NDArray[Any]:
-        """For each person the smallest number of their rows.
+        """The smallest value among each person's rows.
 
         >>> People.of([0, 0, 1]).least(np.array([3, 5, 4])).tolist()
         [3, 4]
@@ -204,7 +204,7 @@ OF_GROUPS = {
 ENOUGH = 0.5
 """A code with fewer values than this share of the names is of groups: a postcode, a household."""
 SOME_VALUES = 1_000
-"""Values that tell codes from names."""
+"""How many values are looked at to tell codes from names."""
 
 _DATED = r"^\d{4}[-/.]?\d{2}[-/.]?\d{2}|^\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}"
 _CODED = r"^[^\s@]*\d[^\s@]*$"
@@ -215,14 +215,14 @@ _SPECIAL = str.maketrans(
 
 
 class PersonCandidate(NamedTuple):
-    """Columns that may say who is a person, and how many people there would be."""
+    """Columns that may identify a person, and how many people there would be."""
 
     columns: tuple[str, ...]
     people: int
     rows: int
 
     def words(self) -> str:
-        """What it would mean.
+        """The people that these columns would give, in words.
 
         >>> PersonCandidate(("case.id",), 3854, 17549).words()
         "by 'case.id' 3,854 people with 4.6 rows each"
@@ -245,7 +245,7 @@ class PersonCandidate(NamedTuple):
 
 
 def header_words(name: str) -> list[str]:
-    """The words of a column's name, in small letters without accents, by signs and capitals.
+    """The words of a column's name in lower case without accents, split at signs and capitals.
 
     >>> header_words("PatientID"), header_words("patient_nbr"), header_words("Förnamn 2")
     (['patient', 'id'], ['patient', 'nbr'], ['fornamn'])
@@ -257,7 +257,7 @@ def header_words(name: str) -> list[str]:
 
 
 def is_of_events(name: str) -> bool:
-    """Whether a header names what a person may have several of.
+    """Whether a header names events, of which a person may have several.
 
     >>> is_of_events("stay"), is_of_events("claim_no"), is_of_events("patient")
     (True, True, False)
@@ -266,7 +266,7 @@ def is_of_events(name: str) -> bool:
 
 
 def is_of_groups(name: str) -> bool:
-    """Whether a header names what several people share.
+    """Whether a header names groups, which several people share.
 
     >>> is_of_groups("hhid"), is_of_groups("matched_set"), is_of_groups("patient")
     (True, True, False)
@@ -275,7 +275,7 @@ def is_of_groups(name: str) -> bool:
 
 
 def is_code(column: pl.Series) -> bool:
-    """Whether values are numbers given to people or things: one word with a digit, but no date.
+    """Whether values are codes given to people or things: one word with a digit, but no date.
 
     >>> is_code(pl.Series(["P017", "P018"])), is_code(pl.Series(["Ann Lee", "Bo Ek"]))
     (True, False)
@@ -288,7 +288,7 @@ def is_code(column: pl.Series) -> bool:
 
 
 def _is_name(column: pl.Series) -> bool:
-    """Whether values are words or dates, which may be the same for two people."""
+    """Whether values are words or dates, which two people may share."""
     if column.dtype in (pl.Date, pl.Datetime):
         return True
     texts = _some_texts(column.alias(""))
@@ -309,32 +309,32 @@ def _mostly(texts: pl.Series, shape: str) -> bool:
 
 
 def deciding(columns: Mapping[str, pl.Series], distinct: Mapping[str, int]) -> list[str]:
-    """The identifiers that may decide who is a person.
+    """The identifiers that may determine who is a person.
 
-    Constant ones do not, unless all are; what people have several of does not where others remain;
-    names and dates do not while a code does.
+    Constant ones are excluded, unless all are constant; identifiers of events, if others remain;
+    names and dates, if there is a code that is fine enough.
 
     Parameters
     ----------
     columns : mapping of name to polars.Series
-        Some values of each.
+        Some values of each identifier.
     distinct : mapping of name to int
-        How many different values each has in all rows.
+        The number of distinct values of each in all rows.
     """
-    found = [c for c in columns if distinct[c] > 1]
-    if not found:
+    identifiers = [c for c in columns if distinct[c] > 1]
+    if not identifiers:
         return list(columns)
-    found = [c for c in found if not is_of_events(c)] or found
-    names = [c for c in found if _is_name(columns[c])]
+    identifiers = [c for c in identifiers if not is_of_events(c)] or identifiers
+    names = [c for c in identifiers if _is_name(columns[c])]
     most = max((distinct[c] for c in names), default=0)
-    codes = [c for c in found if c not in names and is_code(columns[c])]
+    codes = [c for c in identifiers if c not in names and is_code(columns[c])]
     if any(distinct[c] >= ENOUGH * most for c in codes):
-        return [c for c in found if c not in names]
-    return found
+        return [c for c in identifiers if c not in names]
+    return identifiers
 
 
 def value_codes(column: pl.Series) -> Codes:
-    """Numbers from 0, equal where the cells are equal; missing cells count as equal."""
+    """Codes from 0 that are equal for equal cells; missing cells are equal to each other."""
     column = column.alias("")  # polars takes names such as "^a.*$" for patterns
     if column.dtype.is_float():
         column = column.fill_nan(None)
@@ -346,7 +346,7 @@ def value_codes(column: pl.Series) -> Codes:
 
 
 def join_codes(codes: Iterable[Codes]) -> Codes:
-    """Numbers from 0, equal where all the codes are equal."""
+    """Codes from 0 that are equal where all the given codes are equal."""
     both, *others = codes
     for each in others:
         pairs = both * (each.max(initial=0) + 1) + each
@@ -355,7 +355,7 @@ def join_codes(codes: Iterable[Codes]) -> Codes:
 
 
 def coarsest(codes: Mapping[str, Codes]) -> dict[str, Codes]:
-    """The codes, except those that are finer than others."""
+    """The codes without those that determine another one."""
     kept = dict(codes)
     for name in list(kept):
         if any(_determines(kept[name], other) for key, other in kept.items() if key != name):
@@ -369,14 +369,17 @@ def _determines(fine: Codes, coarse: Codes) -> bool:
 
 
 def candidates_of(codes: Mapping[str, Codes]) -> list[PersonCandidate]:
-    """What each column would mean, and all together where no one of them is as fine; most first."""
+    """The people that each column would give, most first.
+
+    All columns together are a candidate, too, if no single one gives as many people.
+    """
     if not codes:
         return []
     rows = len(next(iter(codes.values())))
-    found = [
+    candidates = [
         PersonCandidate((c,), int(each.max(initial=-1)) + 1, rows) for c, each in codes.items()
     ]
     together = int(join_codes(codes.values()).max(initial=-1)) + 1
-    if together > max(each.people for each in found):
-        found.append(PersonCandidate(tuple(codes), together, rows))
-    return sorted(found, key=lambda each: -each.people)
+    if together > max(each.people for each in candidates):
+        candidates.append(PersonCandidate(tuple(codes), together, rows))
+    return sorted(candidates, key=lambda each: -each.people)

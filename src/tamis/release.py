@@ -1,4 +1,4 @@
-"""`Release`: a table as it could be published, how it was made, and what it promises."""
+"""`Release`: a table as it could be published, with its recipe and its promises."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Coarsening:
-    """The coarser form that a column is released in.
+    """The form of a generalised column.
 
     Parameters
     ----------
@@ -55,11 +55,11 @@ class Coarsening:
     level : int
         The level of the ladder, from 1; level 0 would be the column as it is.
     stability : float, optional
-        Of learnt groups, the share of people in the same group where other rows were learnt from.
+        For learnt groups, the share of people in the same group when learnt from other rows.
     trials : tuple of CoarserForm
-        Of learnt groups, those of each round of choosing, learnt without the rows that the round
-        asks about: a release is scored by these, since its own groups look better than they are on
-        rows that they were learnt from.
+        For learnt groups, the groups of each round of choosing, learnt without that round's test
+        rows. A release is scored by these, since groups look too good on rows that they were learnt
+        from.
     """
 
     ladder: Mapping[str, Any]
@@ -72,7 +72,7 @@ class Coarsening:
 
     @property
     def key(self) -> str:
-        """Equal for equal forms."""
+        """A text that is equal for equal forms."""
         return json.dumps([self.level, self.ladder], sort_keys=True)
 
 
@@ -81,9 +81,9 @@ class Release:
     """A table as it could be published.
 
     Its rows are those of the original in the same order, so the two can be compared; the order
-    is lost on publication. What is not so of every release is a kind of its own: values were
-    altered (`AlteredRelease`), rows are synthetic (`DrawnRelease`), some are left out
-    (`SuppressedRelease`), or it stands for more columns than its table has (`ScreenedRelease`).
+    is lost on publication. Subclasses are for releases with altered values (`AlteredRelease`),
+    synthetic rows (`DrawnRelease`), suppressed rows (`SuppressedRelease`), and for one that stands
+    for more columns than its table has (`ScreenedRelease`).
 
     Parameters
     ----------
@@ -92,17 +92,16 @@ class Release:
         The released features and the target, and nothing else.
     recipe : Recipe
     promises : tuple of KAnonymity
-        Among how many people everybody hides, by which columns.
+        Promised sizes of equivalence classes, and the columns they are about.
     people : People, optional
-        The person each row is about, since the identifiers that distinguish people are not in
-        the table. By default each row is a different person.
+        The person of each row, since the table no longer has the identifiers. By default each row
+        is a different person.
     unit : {"people", "rows"}
-        What counts refer to, as in `Table.unit` of the original.
+        What is counted, as in `Table.unit` of the original.
     forms : mapping of feature to Coarsening
-        The features that are released in a coarser form; people in whom a model is interested are
-        coarsened the same way.
+        The forms of generalised features; a model's test rows are generalised in the same way.
     sources : mapping of feature to column
-        The column of the original that a feature was made of, where it has another name.
+        The original's column that a feature was made of, if it has another name.
 
     Examples
     --------
@@ -123,7 +122,7 @@ class Release:
     sources: Mapping[str, str] = field(default_factory=dict)
 
     n_unlisted: ClassVar[int] = 0
-    """Columns that it stands for beside those of its table."""
+    """Number of columns that it stands for besides those of its table."""
 
     def __post_init__(self) -> None:
         allowed = {*self.table.features, self.table.target}
@@ -155,38 +154,38 @@ class Release:
 
     @property
     def is_altered(self) -> bool:
-        """Whether cells are not those of the original, nor a coarser form of them."""
+        """Whether cells are neither those of the original nor generalisations of them."""
         return isinstance(self, AlteredRelease)
 
     @property
     def is_drawn(self) -> bool:
-        """Whether its rows are synthetic, so that none of them describes a real person."""
+        """Whether its rows are synthetic, so that none describes a real person."""
         return isinstance(self, DrawnRelease)
 
     @property
     def is_suppressed(self) -> bool:
-        """Whether rows of the original are left out."""
+        """Whether rows of the original are suppressed."""
         return isinstance(self, SuppressedRelease)
 
     @property
     def true_values(self) -> Table:
-        """The same rows and features unaltered, in their released forms."""
+        """The same rows and features with unaltered values, in their released forms."""
         return self.table
 
     @property
     def unsuppressed(self) -> Release:
-        """The same release with all rows of the original, those that are left out included."""
+        """The release with all rows of the original, including suppressed ones."""
         return self
 
     @cached_property
     def label_counts(self) -> dict[str, int]:
-        """How many labels each column in a coarser form has, among all rows."""
+        """Number of labels of each generalised column, over all rows."""
         frame = self.unsuppressed.table.frame
         return {name: frame[name].n_unique() for name in self.forms}
 
     @property
     def by_containment(self) -> bool:
-        """Whether people hide only among those who have all that they have, not among equals."""
+        """Whether it promises containment anonymity only, and no classes of equal people."""
         return {promise.key for promise in self.promises} == {"containment_anonymity"}
 
     @property
@@ -195,48 +194,48 @@ class Release:
 
     @property
     def size(self) -> int:
-        """The number of columns besides the target."""
+        """Number of columns besides the target."""
         return len(self.features) + self.n_unlisted
 
     @property
     def everybody(self) -> int:
-        """The number of people; the number of rows if each row is a person."""
+        """Number of people; of rows, if each row is a person."""
         return self.people.count
 
     @property
     def mask(self) -> NDArray[np.bool_]:
-        """Which rows of the original are in it."""
+        """Mask of the original's rows that are released."""
         return np.ones(self.table.rows, dtype=np.bool_)
 
     @property
     def suppressed_rows(self) -> int:
-        """How many rows of the original are left out."""
+        """Number of suppressed rows."""
         return self.unsuppressed.table.rows - self.table.rows
 
     @property
     def suppressed_people(self) -> int:
-        """How many people are left out with all their rows."""
+        """Number of people whose rows are all suppressed."""
         return self.unsuppressed.everybody - self.everybody
 
     def source(self, feature: str) -> str:
-        """The column of the original that a feature was made of."""
+        """The original's column that a feature was made of."""
         return self.sources.get(feature, feature)
 
     def inside(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Those of some rows of the original that are not left out."""
+        """The given rows of the original without suppressed ones."""
         return rows
 
     def cells(self, column: pl.Series) -> pl.Series:
-        """The cells of a column of the original that belong to released rows."""
+        """The cells of a column of the original in released rows."""
         return column
 
     def keeping(self, mask: NDArray[np.bool_]) -> SuppressedRelease:
-        """The same release with some rows left out.
+        """The release with only the rows of a mask; the others are suppressed.
 
         Parameters
         ----------
         mask : array of bool
-            Which rows stay: those of a person all or none.
+            The rows that stay; all rows of a person or none.
 
         Examples
         --------
@@ -253,15 +252,15 @@ class Release:
         return SuppressedRelease(**parts, stays=mask, with_all_rows=self)
 
     def altered_from(self, unaltered: Table) -> AlteredRelease:
-        """The same release, whose values are not those of the table that is given."""
+        """The release as one with altered values; `unaltered` has the true ones."""
         return AlteredRelease(**self._parts(), unaltered=unaltered)
 
     def standing_for(self, n_unlisted: int) -> ScreenedRelease:
-        """The same release, which stands for so many more columns."""
+        """The release as one that stands for so many further columns."""
         return ScreenedRelease(**self._parts(), n_unlisted=n_unlisted)
 
     def _parts(self) -> dict[str, Any]:
-        """What every kind has."""
+        """The fields that every subclass has."""
         return {each.name: getattr(self, each.name) for each in fields(Release)}
 
 
@@ -272,8 +271,7 @@ class AlteredRelease(Release):
     Parameters
     ----------
     unaltered : Table
-        The same rows and features unaltered: what a model that learnt from the release will be
-        applied to.
+        The same rows and features with true values, to which a model of the release is applied.
     """
 
     unaltered: Table
@@ -290,10 +288,10 @@ class DrawnRelease(AlteredRelease):
     Parameters
     ----------
     unaltered : Table
-        The people of the original, in the same columns.
+        The original's people in the same columns.
     evaluation_sample : Table
-        More rows, generated in the same way from the rows a search may see, so that models trained
-        on them can be evaluated on the other rows.
+        Further rows, generated in the same way from the rows a search may see, so that models
+        trained on them can be evaluated on the other rows.
     """
 
     evaluation_sample: Table
@@ -323,9 +321,9 @@ class SuppressedRelease(Release):
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class ScreenedRelease(Release):
-    """All columns of records that have very many, by the few that are compared.
+    """The baseline of records with very many columns, of which its table has the compared ones.
 
-    It is measured as all of them, and never published.
+    It is measured as if it had all of them, and never published.
     """
 
     n_unlisted: int  # type: ignore[misc]  # of others it is the same for all
@@ -338,7 +336,7 @@ def released(
     recipe: Recipe,
     promises: tuple[KAnonymity, ...] = (),
 ) -> Release:
-    """A release of some features of a table, without identifiers and the sensitive column."""
+    """A release of some features and the target, without identifiers and the sensitive column."""
     kept = set(features)
     columns = [c for c in table.features if c in kept]
     quasi = None if table.roles.quasi is None else [c for c in table.quasi if c in kept]

@@ -1,10 +1,10 @@
-"""How many people a release leaves out, and who is unique in it: as counts, and in words.
+"""Counts of suppressed and of unique people in a release, in numbers and in words.
 
-Of those left out a manifest has a rounded share and no number, which would tell how many rows there
-were and so whether one more was among them. The numbers are the holder's.
+A manifest has a rounded share of suppressed people and no number: that would tell how many rows
+there were, and so whether one more was among them. Exact numbers are for the holder.
 
-Anybody who has the released file can count its rows, so figures about rows may be small. Where
-people have several rows, nobody can count the people: figures from 1 to k - 1 are `None`.
+Anybody with the released file can count its rows, so figures about rows may be small. If people
+have several rows, nobody can count people in it: figures from 1 to k - 1 are `None`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ PERCENT = 100
 
 
 def left_out_numbers(release: Release) -> dict[str, int] | None:
-    """The people and rows that are left out, and all there are; `None` where nobody is."""
+    """Numbers of suppressed people and rows, and of all; `None` if nobody is suppressed."""
     if not release.is_suppressed:
         return None
     return {
@@ -33,15 +33,15 @@ def left_out_numbers(release: Release) -> dict[str, int] | None:
 
 
 def stated_left_out(numbers: dict[str, int], unit: Unit, fewest: int) -> dict[str, Any]:
-    """What a manifest says of them; `fewest` is the largest k that is promised."""
+    """A manifest's entry on suppressed people; `fewest` is the largest k that is promised."""
     return {"unit": unit, "share_at_most": rounded_up(numbers, fewest)}
 
 
 def rounded_up(numbers: dict[str, int], fewest: int) -> float:
-    """The share of people who are left out, in whole percent, rounded up.
+    """The share of suppressed people, rounded up to whole percent.
 
-    Of a small table, whole percents would say exactly how many there are. So their number is
-    rounded up too: `fewest` numbers in a row have the same share.
+    In a small table, whole percents would give the exact number away. So the number is rounded up
+    first: `fewest` consecutive numbers have the same share.
 
     >>> rounded_up({"people": 30, "of_people": 4000}, 5)
     0.01
@@ -50,11 +50,12 @@ def rounded_up(numbers: dict[str, int], fewest: int) -> float:
     """
     stay = numbers["of_people"] - numbers["people"]
     people = (numbers["people"] // fewest + 1) * fewest - 1
+    # Less a rounding error, so that a share that is whole percent is not rounded up by one.
     return max(1, ceil(PERCENT * people / (stay + people) - 1e-9)) / PERCENT
 
 
 def left_out_words(numbers: dict[str, int], unit: str, k: int) -> str:
-    """What was left out, for the holder; fewer than k are not counted.
+    """Who was suppressed, in words for the holder; numbers below k are not given.
 
     >>> left_out_words({"rows": 8, "of_rows": 40, "people": 7, "of_people": 30}, "people", 5)
     '7 of 30 people, with 8 rows, are left out, so that all others keep what is promised.'
@@ -68,7 +69,7 @@ def left_out_words(numbers: dict[str, int], unit: str, k: int) -> str:
 
 
 def public_words(stated: dict[str, Any]) -> str:
-    """What was left out, for everybody.
+    """Who was suppressed, in words for everybody.
 
     >>> public_words({"unit": "people", "share_at_most": 0.02})
     'At most 2% of the people in the original are left out, so that ... Nothing of them is here.'
@@ -81,37 +82,37 @@ def public_words(stated: dict[str, Any]) -> str:
 
 Kind = Literal["equal", "together", "containment"]
 Counts = tuple[dict[str, dict[str, int]], int]
-"""Figures by what attackers know, and how many there are in all."""
+"""Figures by what attackers know, and the total number of people or rows."""
 
 
 class Crowd(TypedDict):
-    """How many people or rows look alike to an attacker who knows some columns."""
+    """Equivalence classes to an attacker who knows some columns."""
 
     k: int | None
-    """The smallest crowd; `None`: fewer than the k that was asked for."""
+    """The size of the smallest class; `None` if below the k asked for."""
     unique: int | None
-    """How many are the only one of their kind; `None`: from 1 to k - 1."""
+    """Number of people alone in their class; `None` if from 1 to k - 1."""
 
 
 class KnownCrowd(Crowd):
-    """The same for what attackers are assumed to know."""
+    """Equivalence classes by what attackers are assumed to know."""
 
     columns: list[str]
-    """The released columns among these; none: they know nothing that is released."""
+    """The released columns that they may know; empty if there are none."""
     kind: Kind
-    """`equal`: a crowd has the same values; `together`: in all that several attackers know.
-    `containment`: it has all that a row has."""
+    """`equal`: a class has the same values; `together`: in all columns that several attackers know.
+    `containment`: it is all who have everything that a row has."""
 
 
 class Alike(TypedDict):
-    """Groups alike in what attackers are assumed to know, in which everybody shares a value."""
+    """Equivalence classes in which everybody shares a value."""
 
     groups: int | None
-    """How many of them, counting kinds of rows; `None` where `members` is."""
+    """Number of such classes; `None` if `members` is."""
     of: int
-    """How many kinds of rows there are."""
+    """Number of classes in all."""
     members: int | None
-    """How many are in such groups, so that their value is known; `None`: from 1 to k - 1."""
+    """Number of people in such classes, whose value is thus known; `None` if from 1 to k - 1."""
 
 
 class ExposureFacts(TypedDict):
@@ -119,19 +120,19 @@ class ExposureFacts(TypedDict):
 
     unit: Unit
     asked: int
-    """The k that was asked for: counts of people below it that no file reveals are `None`."""
+    """The k asked for: counts of people below it that the file does not reveal are `None`."""
     total: int
-    """How many are in the release."""
+    """Number of people or rows in the release."""
     known: KnownCrowd
     everything: Crowd
-    """Where attackers know every released column, the target included."""
+    """For attackers who know every released column, including the target."""
     same_target: Alike
     rows: NotRequired[ExposureFacts]
-    """Where people have several rows: the same for rows, which anybody can count."""
+    """If people have several rows, the figures for rows, which anybody can count."""
 
 
 def shown_from(k: int) -> Callable[[int], int | None]:
-    """For counts that nobody else could make: those from 1 to k - 1 are left out.
+    """A function that replaces counts from 1 to k - 1 by `None`.
 
     >>> [shown_from(3)(count) for count in range(5)]
     [0, None, None, 3, 4]
@@ -142,7 +143,7 @@ def shown_from(k: int) -> Callable[[int], int | None]:
 def shown_counts(
     counts: Counts, known: list[str], kind: Kind, unit: Unit, k: int, *, few: bool
 ) -> ExposureFacts:
-    """What was counted by the columns that are known, with numbers from 1 to k - 1 if `few`."""
+    """Exposure from counts by class, with numbers from 1 to k - 1 only if `few`."""
     figures, total = counts
     shown = shown_from(1 if few else k)
     of_known, of_all = (

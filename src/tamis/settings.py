@@ -41,11 +41,11 @@ Format = Literal["csv", "parquet", "long", "svm", "sav", "dta", "xlsx", "auto"]
 Part = TypeVar("Part")
 _RULES = {option.dest: option for option in options_of("release")}
 _USUAL: dict[str, Any] = {name: option.default for name, option in _RULES.items()}
-"""What is used where nothing is asked."""
+"""The default of each option."""
 
 
 class _Checked:
-    """Settings of which each is in the range of its option."""
+    """Settings that are checked against the ranges of their options."""
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -55,7 +55,7 @@ class _Checked:
 
 @dataclass(frozen=True)
 class PromiseSettings(_Checked):
-    """What must hold for people who look alike; or what synthetic rows may cost."""
+    """What equivalence classes must meet, or the privacy budget of synthetic rows."""
 
     k: int = _USUAL["k"]
     absences: int = _USUAL["absences"]
@@ -76,7 +76,7 @@ class PromiseSettings(_Checked):
 
 @dataclass(frozen=True)
 class ChoiceSettings(_Checked):
-    """By what one of the releases is chosen, and the limits that it must keep."""
+    """The selection rule, and the limits that the chosen release must meet."""
 
     choose: str = _USUAL["choose"]
     caution: float = _USUAL["caution"]
@@ -104,7 +104,7 @@ class PopulationSettings(_Checked):
 
 @dataclass(frozen=True)
 class SearchSettings(_Checked):
-    """How releases are found and measured."""
+    """How releases are searched for and measured."""
 
     weights: Mapping[str, float] = field(default_factory=lambda: dict(WEIGHTS))
     classifier: str = _USUAL["classifier"]
@@ -127,7 +127,7 @@ class OutputSettings(_Checked):
 
 @dataclass(frozen=True)
 class DrawSettings(_Checked):
-    """What random draws come from."""
+    """Seeds of random draws."""
 
     seed: int = _USUAL["seed"]
     secret: str | None = None
@@ -135,7 +135,7 @@ class DrawSettings(_Checked):
 
 @dataclass(frozen=True)
 class Settings(
-    # From the last to the first: so dataclasses put the fields into the order of recipes.
+    # Dataclasses collect fields from the last base to the first: this gives the order of recipes.
     DrawSettings,
     OutputSettings,
     SearchSettings,
@@ -145,122 +145,120 @@ class Settings(
 ):
     """What a data holder asks for.
 
-    All names are given and read directly, as in ``Settings(k=5, max_told=0.1).k``. What belongs
-    together is also a small record of its own: `promises`, `choice`, `population`, `search`,
-    `output` and `draws`.
+    All names are given and read directly, as in ``Settings(k=5, max_told=0.1).k``. Related settings
+    are also small records of their own: `promises`, `choice`, `population`, `search`, `output` and
+    `draws`.
 
     Parameters
     ----------
     k : int
-        Everybody must hide among at least k people, as identified by the table's identifiers;
-        where there are none, each row counts as a person. It does not apply to synthetic rows,
-        which describe no real person.
+        Fewest people in an equivalence class, as distinguished by the table's identifiers; without
+        these, each row counts as a person. It does not apply to synthetic rows, which describe no
+        real person.
     absences : int
-        In columns of 0 and 1, k people must fit whatever a person has, and up to so many things
-        that a person lacks; 0 to 4.
+        For 0/1 columns: at least k people must match everything that a person has and up to so many
+        things that the person lacks; 0 to 4.
     l, l_kind, c, t, t_distance : optional
-        What is required of the sensitive values of people alike in what attackers may know:
-        l-diversity (distinct, entropy or recursive with c) and t-closeness (equal or ordered
-        distance).
+        Requirements on the sensitive values of each equivalence class: l-diversity (distinct,
+        entropy or recursive with c) and t-closeness (equal or ordered distance).
     alpha, beta, beta_kind, delta_disclosure : optional
-        More that may be asked of them: the largest share of people alike with one value, and how
-        far shares may be from those of all, by beta-likeness (basic or enhanced) and by
+        Further requirements on them: the largest share of one value in a class, and how far shares
+        in a class may be from those of all, by beta-likeness (basic or enhanced) and by
         delta-disclosure; see `tamis.risk.diversity.likeness`.
     max_risk, max_average_risk : float, optional
-        The largest chance of finding the row of a person by what attackers may know, and the
-        largest mean of it. The first raises k to 1 / max_risk.
+        The largest probability of finding a person's row by the quasi-identifiers, and the largest
+        mean of it. The first raises k to 1 / max_risk.
     known_rows : int, optional
-        Whoever knows up to so many rows of a person is left with k people, too; see
+        An attacker who knows up to so many rows of a person must also be left with k people; see
         `tamis.require.k`.
     threats : sequence of Attacker
-        Who might try, each by what they know and want, and with what is required against each. The
-        one who knows the quasi-identifiers is among them where these are named.
+        Named attackers, each with what they know and want and the requirements against them. If
+        quasi-identifiers are named, the attacker who knows these is included.
     secret_weights : mapping of column to number
-        What told of each of several sensitive columns counts; 1 for those that are not named. The
-        largest weighed share is what a release tells.
+        Weights of told for several sensitive columns; 1 for those not named. A release tells the
+        largest weighted share.
     secret_limits : mapping of column to number
-        The largest share to tell of each of several sensitive columns, whatever it counts.
+        The largest told of each of several sensitive columns, whatever its weight.
     max_suppressed : float
-        The largest share of people (of rows, where each is a person) who may be left out so that
-        all others keep k, l and t.
+        The largest share of people (of rows, if each is a person) who may be suppressed so that the
+        others meet k, l and t.
     epsilon : float, optional
-        Release only synthetic rows, drawn with differential privacy at this cost; the method `dp`
-        then proposes them.
+        Release only synthetic rows, drawn with differential privacy within this budget; the method
+        `dp` then proposes them.
     choose : {"value", "ranks"}
-        By what is kept of the target less `caution` times what is told of the sensitive column; or
-        by E(S), the weighted ranks of `weights`.
+        Selection rule: kept less `caution` times told; or E(S), the weighted ranks of `weights`.
     caution : float
-        What told weighs against kept.
+        Weight of told against kept.
     min_kept, max_told : float, optional
-        The least share to keep of what can be learnt about the target, and the largest share to
+        The smallest share to keep of what can be learnt about the target, and the largest share to
         tell of what the table tells about the sensitive column.
     allow_useless : bool
-        Whether to publish what predicts the target no better than guessing. Synthetic rows are
-        never refused for that, since no epsilon covers a refusal; there is a warning.
+        Whether to publish a release that predicts the target no better than guessing. Synthetic
+        rows are never refused for that, since epsilon does not cover a refusal; there is a warning.
     max_pbi : float, optional
-        The most that the strongest attacker may gain over releasing everything.
+        The largest breach increase: the strongest attacker's gain over releasing everything.
     min_performance : float, optional
-        The least accuracy of a recipient's model.
+        The smallest accuracy of a recipient's model.
     max_features : int, optional
         The most columns to release.
     max_lost_rules : float, optional
         The largest share of rules that may be lost.
     rule_measures : sequence of RuleMeasure
-        Measures of your own of what is left of the rules, shown in the report.
+        Your own measures of the retained rules, shown in the report.
     rule_limits : mapping of measure to number
-        The worst that these may be, or `rule_accuracy`, `rsd`, `total_variation`, `rld` and `re`.
+        The worst allowed values of these, or of `rule_accuracy`, `rsd`, `total_variation`, `rld`
+        and `re`.
     max_population_risk : float, optional
-        The largest share of the released people whom somebody who matches them with the whole
-        population may be expected to find; see `PopulationRisk.risk`.
+        The largest expected share of released people whom an attacker finds by matching with the
+        whole population; see `PopulationRisk.risk`.
     delta_presence : (float, float), optional
-        From what to what the chance may be that somebody of the register is in the table; see
+        The range allowed for the probability that a person of the register is in the table; see
         `tamis.risk.presence.delta_presence`.
     sampling : float, optional
-        The share of the population that is in the table, where no register of it is given.
+        The share of the population that is in the table, if no register is given.
     weights : mapping of factor to weight
-        Of `performance`, `privacy` and `size`, or of any measure of the scorecard.
+        Weights of `performance`, `privacy` and `size`, or of any measure of the scorecard.
     classifier : str
-        The model a recipient would train, by its short name.
+        The model that a recipient would train, by its short name.
     attackers : tuple of str
-        The models attackers would train to guess the sensitive column; the strongest counts.
+        The models that attackers would train to guess the sensitive column; the strongest counts.
     methods : mapping of name to options, optional
         The methods that propose releases; `None`: those that alter no value.
     holdout : float
         The share of rows used to choose, and the share used to report figures; no search sees
         either. Below 0.5.
     take : str, optional
-        The release to take, by its name in an earlier comparison, instead of the best one; it must
-        meet every limit too.
+        The name of a release from an earlier comparison to choose instead of the best one; it must
+        meet every limit, too.
     search_rows : int
-        The most rows to learn from, choose by and report on, together; of larger tables a sample
-        is drawn. Promises count all rows.
+        The most rows to learn from, choose by and report on, together; larger tables are sampled.
+        Promises count all rows.
     format : {"csv", "parquet", "long", "svm", "sav", "dta", "xlsx", "auto"}
-        Of the released rows; `long` and `svm` are sparse, for columns of 0 and 1; `sav` is for
-        SPSS, `dta` for Stata. `auto` is `csv`,
-        and `long` for more than 200 such columns.
+        The format of the released rows; `long` and `svm` are sparse, for 0/1 columns; `sav` is for
+        SPSS, `dta` for Stata. `auto` is `csv`, or `long` for more than 200 such columns.
     describe : sequence of {"croissant", "datapackage", "card"}
-        How the release describes itself to catalogues and tools, from its manifest alone.
+        Descriptions of the release for catalogues and tools, made from its manifest alone.
     link : str, optional
-        The name of a column to add, by whose numbers, drawn for this release, the rows of a person
-        belong together. Everything is then counted for whoever sees them together: people are alike
-        if all of their rows are.
+        The name of a column to add, with numbers drawn for this release that link the rows of each
+        person. Everything is then counted for attackers who see them together: people are equal if
+        all of their rows are.
     shift_dates : int, optional
-        Before anything else, move all dates of a person by one random number of days, at most so
-        many: everything is searched, counted and measured with the moved dates, whichever method
-        wins. See `tamis.perturb.shifted_dates.ShiftedDates`.
+        First of all, move all dates of a person by one random number of days, at most this many.
+        Everything is searched, counted and measured with the moved dates, whichever method wins.
+        See `tamis.perturb.shifted_dates.ShiftedDates`.
     seed : int
-        For every random draw of searches, hold-outs and measures; nothing is hidden by it.
+        Seed of all random draws of searches, hold-outs and measures; it hides nothing.
     secret : str, optional
-        Of 32 hexadecimal digits or more: what values are altered by, where a method does that.
-        The numbers of `link` are, and days of `shift_dates`. `None`: one is drawn. It is kept with
-        the release, to make the same one again, and never published: it undoes what was altered.
+        Secret seed of 32 hexadecimal digits or more for altered values, the numbers of `link` and
+        the days of `shift_dates`. `None`: one is drawn. It is kept with the release to reproduce
+        it, and never published, since it undoes what was altered.
     """
 
     max_suppressed: float = _USUAL["max_suppressed"]
     threats: tuple[Attacker, ...] = ()
 
     def __post_init__(self) -> None:
-        # The largest risk asks for as many people as its inverse.
+        # A largest risk r requires classes of at least 1 / r people.
         object.__setattr__(self, "k", self.requirements.k)
         object.__setattr__(self, "threats", tuple(map(Attacker.parse, self.threats)))
         object.__setattr__(self, "rule_measures", self._read_rule_measures())
@@ -286,13 +284,13 @@ class Settings(
         attackers([self.classifier, *self.attackers])
 
     def _read_rule_measures(self) -> tuple[RuleMeasure, ...]:
-        """Measures of the holder's own, whose names nothing on the scorecard has."""
+        """The holder's own measures; raise if a name is taken on the scorecard."""
         if texts := [m for m in self.rule_measures if not isinstance(m, RuleMeasure)]:
             raise InputError(f"rule_measures takes RuleMeasures, got {type(texts[0]).__name__}")
-        found = own_measures(self.rule_measures)
-        if taken := [m.name for m in found if m.name in {*MEASURES, *WEIGHTS}]:
+        own = own_measures(self.rule_measures)
+        if taken := [m.name for m in own if m.name in {*MEASURES, *WEIGHTS}]:
             raise InputError(f"the scorecard has a {listed(taken)} already; give another name")
-        return found
+        return own
 
     def _check_weights(self) -> None:
         known = dict.fromkeys([*WEIGHTS, *(measure.name for measure in self.measures)])
@@ -301,7 +299,7 @@ class Settings(
             read_weights(self.weights, known)
 
     def _check_each(self) -> None:
-        """Refuse a setting that is wrong whatever the others are."""
+        """Raise for a setting that is wrong whatever the others are."""
         if self.format not in get_args(Format):
             raise InputError(
                 f"format must be one of {', '.join(get_args(Format))}, got {self.format!r}"
@@ -322,7 +320,7 @@ class Settings(
             raise InputError("name at least one attacker, such as c45 or nb")
 
     def _check_synthetic(self) -> None:
-        """Refuse what is about people in rows: synthetic ones describe nobody."""
+        """Raise for settings about people in rows, since synthetic rows describe nobody."""
         if self.in_population:
             raise InputError(
                 f"{' and '.join(kind.option.dest for kind in OF_POPULATION)} are about people in "
@@ -383,12 +381,12 @@ class Settings(
 
     @property
     def requirements(self) -> Requirements:
-        """What is required of people alike in the quasi-identifiers, as no attacker has a name."""
+        """The requirements against the default attacker, who knows the quasi-identifiers."""
         return requirements(**{name: getattr(self, name) for name in options_of_groups()})
 
     @property
     def proposing(self) -> dict[str, Mapping[str, Any]]:
-        """The methods that propose releases; where there is an epsilon, `dp` first."""
+        """The methods that propose releases; with an epsilon, `dp` first."""
         usual: Mapping[str, Mapping[str, Any]] = {name: {} for name in BY_DEFAULT}
         chosen = dict(usual if self.methods is None else self.methods)
         return chosen if self.epsilon is None else {DP.name: chosen.pop(DP.name, {}), **chosen}
@@ -399,12 +397,12 @@ class Settings(
 
     @property
     def in_population(self) -> tuple[OfPopulation, ...]:
-        """What is required of a release where its people are a sample of a population."""
+        """The requirements in the population of which the people are a sample."""
         return required_in_population(vars(self))
 
     @property
     def measures(self) -> tuple[MeasureRecord, ...]:
-        """Those of the scorecard: what is always measured, and of the rules what is asked for."""
+        """The scorecard's measures: the built-in ones, and measures of rules that are asked for."""
         asked = dict.fromkeys([*self.rule_measures, *self._limited_rules])
         of_own = (of_rules(m.name, m.better) for m in asked if m.name not in MEASURES)
         return (*MEASURES.values(), *of_own)
@@ -412,7 +410,7 @@ class Settings(
     @property
     def limits(self) -> tuple[Limit, ...]:
         """The hard limits besides k."""
-        # What was spent is a sum of parts, each rounded.
+        # The epsilon spent is a sum of rounded parts, so it may exceed the budget by a rounding.
         slack = {"epsilon": 1 + BUDGET_ROUNDING}
         asked = {m: getattr(self, m.limited_by) for m in MEASURES.values() if m.limited_by}
         told = [
@@ -420,7 +418,7 @@ class Settings(
             for each in self.threats
             if each.max_told is not None and not each.wants
         ]
-        if told:  # what a release tells is the most that anybody can learn from it
+        if told:  # a release's told is the most of all attackers, so the strictest limit holds
             asked[_TOLD] = min(told if self.max_told is None else [*told, self.max_told])
         names = {measure.name: measure for measure in self.measures}
         asked |= {names[rule.name]: bound for rule, bound in self._limited_rules.items()}
@@ -432,21 +430,21 @@ class Settings(
 
     @property
     def _least_weight(self) -> float:
-        """What told of any secret counts at least, the largest of all being 1."""
+        """The smallest weight of any secret relative to the largest."""
         weights = self.secret_weights.values()
         return min([1.0, *weights]) / max([1.0, *weights])
 
     @property
     def told_limits(self) -> dict[str, float]:
-        """The most that may be told of each secret that has a limit of its own, by its name."""
-        found = dict(self.secret_limits)
+        """The largest told of each secret with a limit of its own, by name."""
+        limits = dict(self.secret_limits)
         for each in self.threats:
             for secret in each.wants if each.max_told is not None else ():
-                found[secret] = min(found.get(secret, 1.0), each.max_told or 0.0)
-        return found
+                limits[secret] = min(limits.get(secret, 1.0), each.max_told or 0.0)
+        return limits
 
     def with_secret(self) -> Settings:
-        """The same; where something is drawn in secret and there is none, with one drawn."""
+        """The settings with a secret seed drawn, if one is needed and none is given."""
         drawing = self.link is not None or self.shift_dates is not None
         drawing = drawing or any(METHODS[name].alters for name in self.proposing)
         if self.secret is not None or not drawing:
@@ -459,9 +457,9 @@ class Settings(
         return in_short(self, *(told or ["as usual"]))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, from which the same `Settings` can be made.
+        """Plain values from which the same `Settings` can be made.
 
-        But for measures of rules of one's own, which are functions: these are their names.
+        Except for the holder's own measures of rules, which are functions: only names are kept.
         """
         plain = deepcopy({n: v for n, v in vars(self).items() if n != "rule_measures"})
         return plain | {
@@ -471,10 +469,10 @@ class Settings(
 
 
 _OWN = ("seed", "secret")
-"""What `repr` leaves out."""
+"""The settings that `repr` omits."""
 _SECRET = re.compile(rf"[0-9a-f]{{{SECRET_BITS // 4},}}")
 
 
 def _in_words(name: str, value: Any) -> str:
-    """A setting without what its mappings hold, which may be values of the table."""
+    """A setting in words, without the values of mappings, which may come from the table."""
     return f"{name} {', '.join(map(str, value)) if isinstance(value, Mapping) else value}"

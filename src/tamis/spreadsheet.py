@@ -1,8 +1,8 @@
-"""Spreadsheets: their cells read and written, never more of them than memory holds.
+"""Read and write spreadsheets, with bounded memory.
 
-A spreadsheet is an archive, and readers make a rectangle of all its cells down to the last one. A
-file of a kilobyte with one cell in the last corner would need more memory than machines have, so
-how much it unpacks to, and how far its cells reach, is found before it is read.
+A spreadsheet is a compressed archive, and readers allocate a rectangle up to its last cell. A file
+of a kilobyte with one cell in the last corner would need more memory than machines have. So the
+unpacked size, and how far its cells reach, are determined before it is read.
 """
 
 from __future__ import annotations
@@ -22,29 +22,29 @@ from tamis.errors import InputError, MissingExtra, listed, listed_as
 from tamis.statistical_file import first_bytes, is_blank, whole
 
 _COMPOUND = bytes.fromhex("d0cf11e0a1b11ae1")
-"""How a file of several streams begins: an old .xls, or a newer one behind a password."""
+"""Signature of an OLE compound file: an old .xls, or a newer one behind a password."""
 MOST_UNPACKED = 1 << 30
 """The most bytes that a spreadsheet may unpack to."""
 MOST_CELLS = 1 << 26
 """The most cells of the rectangle that ends at the last cell: a million rows of 64."""
 PIECE = 1 << 20
 _WIDE = re.compile(rb"""<(?:\w+:)?c(?:>|\s+(?!r\s*=)|\s+r\s*=\s*["'](?:[B-Zb-z]|\w\w)[A-Za-z])""")
-"""A cell past column AZ, or one that does not begin with its place."""
+"""A cell past column AZ, or one whose first attribute is not its reference."""
 _TAG = re.compile(rb"<(?:[\w.-]+:)?(row|c|v|is|table|table-row|table-cell)(?=[\s/>])([^>]*)>")
 _PLACE = re.compile(rb"""\br\s*=\s*["']([A-Za-z]*)(\d*)["']""")
 _ROWS = re.compile(rb"""number-rows-repeated\s*=\s*["'](\d+)""")
 _BEGIN, _END = 145, 146
-"""The records around the rows of a sheet in Excel's binary format."""
+"""Record types that begin and end the rows of a sheet in Excel's binary format."""
 _COLUMNS = re.compile(rb"""number-columns-repeated\s*=\s*["'](\d+)""")
 
 
 def read_sheet(path: Path, sheet: str = "") -> pl.DataFrame:
-    """The rows of a sheet; it may be left unnamed where there is only one."""
+    """Read the rows of a sheet; its name may be omitted if there is only one."""
     fastexcel = _excel("fastexcel")
     if path.suffix.lower() != ".xls" and first_bytes(path).startswith(_COMPOUND):
         raise InputError(f"{path} is protected by a password; save it without one")
     refuse_bomb(path)
-    for name in ("fastexcel", "calamine"):  # which would tell the terminal of blank columns
+    for name in ("fastexcel", "calamine"):  # they log blank columns to the terminal
         logging.getLogger(name).addHandler(logging.NullHandler())
     try:
         sheets = fastexcel.read_excel(path).sheet_names
@@ -78,7 +78,7 @@ def _damaged_sheet(path: Path, error: Exception) -> InputError:
 
 
 def _sheet(path: Path, sheets: list[str], asked: str) -> str:
-    """The sheet that is asked for, or the only one."""
+    """The name of the sheet asked for, or of the only one."""
     if asked in sheets:
         return asked
     if not asked and len(sheets) == 1:
@@ -103,7 +103,7 @@ def write_sheet(frame: pl.DataFrame, path: Path) -> None:
     options = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
     with xlsxwriter.Workbook(path, options) as book:
         book.set_properties({"created": datetime(2000, 1, 1)})
-        # How numbers are shown depends on their type, of which a reader finds only this much.
+        # Number formats depend on the type, and a reader recovers no more of it than `whole` keeps.
         shown = pl.DataFrame(
             [cells.cast(pl.String) if is_blank(cells) else whole(cells) for cells in frame]
         )
@@ -111,7 +111,7 @@ def write_sheet(frame: pl.DataFrame, path: Path) -> None:
 
 
 def refuse_bomb(path: Path) -> None:
-    """Refuse a spreadsheet that is small as a file and too large to be read."""
+    """Raise for a spreadsheet that is small as a file but too large to be read."""
     if not is_zipfile(path):
         return
     try:
@@ -146,7 +146,8 @@ def _refuse_large(path: Path, packed: ZipFile) -> None:
 
 
 def _unpacked(packed: ZipFile, entry: ZipInfo, most: int) -> list[bytes]:
-    """What is in a part of the archive, whatever size it claims; a little more than `most`."""
+    """The content of a part of the archive, up to a little more than `most` bytes."""
+    # The claimed size and checksum are not trusted: zipfile would stop reading at the size.
     entry.file_size, entry.CRC = 1 << 62, None  # type: ignore[assignment]
     pieces, size = [], 0
     with packed.open(entry) as part:
@@ -157,7 +158,7 @@ def _unpacked(packed: ZipFile, entry: ZipInfo, most: int) -> list[bytes]:
 
 
 def _whole_tags(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """The same text in pieces that end before a tag."""
+    """The text in pieces that are cut before a tag, so that no tag is split."""
     rest = b""
     for piece in pieces:
         text = rest + piece
@@ -168,7 +169,7 @@ def _whole_tags(pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 
 class Extent:
-    """The rectangle of the cells of a sheet that hold something, from its text.
+    """The rectangle of a sheet's non-empty cells, determined from its XML or records.
 
     Examples
     --------
@@ -187,7 +188,7 @@ class Extent:
         return self.rows * self.columns
 
     def take(self, pieces: Sequence[bytes]) -> None:
-        """Read a sheet; most are narrow, and a glance shows that they cannot be too large."""
+        """Read a sheet; most are narrow, and one quick search shows that they are small enough."""
         if not any(b"table-cell" in text or _WIDE.search(text) for text in _whole_tags(pieces)):
             return
         for text in _whole_tags(pieces):
@@ -209,7 +210,7 @@ class Extent:
             self._open_tag(tag, attributes)
 
     def _open_tag(self, tag: bytes, attributes: bytes) -> None:
-        """A tag of the OpenDocument format, where equal rows and cells are written once."""
+        """Handle a tag of the OpenDocument format, which writes repeated rows and cells once."""
         if tag == b"table":
             self._row = 0
         elif tag == b"table-row":
@@ -224,7 +225,7 @@ class Extent:
         self.rows, self.columns = max(self.rows, self._row), max(self.columns, self._column)
 
     def take_records(self, data: bytes) -> None:
-        """Read a sheet of Excel's binary format: records of a kind, a length and content."""
+        """Read a sheet of Excel's binary format: records of a type, a length and content."""
         at, inside = 0, False
         while at < len(data):
             kind, at = _short(data, at, 2)
@@ -240,7 +241,10 @@ class Extent:
 
 
 def _short(data: bytes, at: int, most: int) -> tuple[int, int]:
-    """A number of seven bits a byte, the last without the eighth, and where it ends."""
+    """Decode a number of seven bits a byte, with the eighth bit set on all but the last.
+
+    Returns the number and the position after it.
+    """
     value = 0
     for place in range(most):
         byte = data[at] if at < len(data) else 0
@@ -252,12 +256,12 @@ def _short(data: bytes, at: int, most: int) -> tuple[int, int]:
 
 
 def _times(pattern: re.Pattern[bytes], attributes: bytes) -> int:
-    found = pattern.search(attributes)
-    return int(found[1]) if found else 1
+    repeated = pattern.search(attributes)
+    return int(repeated[1]) if repeated else 1
 
 
 def _number(letters: bytes) -> int:
-    """The number of a column by its letters.
+    """The number of a column from its letters.
 
     >>> _number(b"A"), _number(b"AZ"), _number(b"XFD")
     (1, 52, 16384)

@@ -1,11 +1,11 @@
-"""What a manifest states of people alike: by key its sentence, its fields and its definition.
+"""What a manifest states of equivalence classes: the sentence, fields and definition of each key.
 
-An *entry* of a manifest or recipe has a `key`, the `columns` in which people are alike, the `unit`
+An *entry* of a manifest or recipe has a `key`, the `columns` that define the classes, the `unit`
 that is counted, figures such as `at_least` or `at_most`, its `claim` in words, and what was
-`measured`. Here is what each key means, for those who write entries and for those who check them:
-the words, and what groups of people reach, straight from the definitions of the papers, group by
-group in plain Python. Whatever searches counts otherwise (`tamis.require`), so that a mistake there
-does not hide from verification; of this module it takes the words alone.
+`measured`. This module says what each key means, for writers and checkers of entries: the words,
+and what groups reach, straight from the definitions of the papers, group by group in plain Python.
+Searches count in another way (`tamis.require`) and use only the words of this module, so that a
+mistake there does not hide from verification.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from tamis.errors import others, plural
 from tamis.figures import exceeds, falls_short, reaches
 
 MOST_ABSENCES = 4
-"""Promises about more known absences would take too long to count; k-anonymity covers them all."""
+"""Most known absences in a promise: more take too long to count, and k-anonymity covers all."""
 Entry = Mapping[str, Any]
 Usual = Mapping[int, int]
-"""How many of all people have each value."""
+"""Number of people with each value, over the whole release."""
 
 
 class SecretGroup(NamedTuple):
-    """A group of people alike: the number of people, and how many have each value.
+    """An equivalence class: the number of people, and how many have each sensitive value.
 
-    Values are numbers: 0 is missing, larger values have larger numbers.
+    Values are numbered in their order; 0 is missing.
     """
 
     people: int
@@ -35,28 +35,28 @@ class SecretGroup(NamedTuple):
 
 
 class Stated(NamedTuple):
-    """What one key means."""
+    """The meaning of one key."""
 
     claim: Callable[[Entry], str]
-    """What is required, as a sentence."""
+    """The requirement as a sentence."""
     measured: Callable[[Entry], str]
     """What was measured, in a few words."""
     figures: tuple[str, ...]
-    """The numbers that an entry has; those that end in a question mark may be lacking."""
+    """The numbers of an entry; those that end in a question mark are optional."""
     choices: Mapping[str, tuple[str, ...]] = {}
-    """Other fields, and what they may say."""
+    """Other fields and their allowed values."""
     by_group: Callable[[SecretGroup, Entry, Usual], float] | None = None
-    """What one group reaches of it; `None` for what is not about the values of a secret."""
+    """What one group reaches; `None` for keys that are not about sensitive values."""
     of_risks: Literal["largest", "mean"] | None = None
-    """What counts of the chances of finding people, where it is about these."""
+    """For keys about re-identification risk, which aggregate of it counts."""
     of_rows: bool = False
-    """Whether it counts who has all that is known of several rows of a person."""
+    """Whether it counts people who match several known rows of a person."""
     lowest: bool = False
-    """Whether the group that reaches least is the worst."""
+    """Whether the lowest figure of all groups is the worst."""
 
 
 def sentence(entry: Entry) -> str:
-    """What an entry requires, as a sentence.
+    """The requirement of an entry as a sentence.
 
     >>> sentence({"key": "l_diversity", "unit": "people", "column": "ill", "kind": "distinct",
     ...           "at_least": 3})
@@ -84,21 +84,21 @@ def measured_words(entry: Entry) -> str:
 
 
 def reached_by_groups(entry: Entry, groups: Sequence[SecretGroup], usual: Usual) -> float:
-    """What some groups reach of what an entry asks for, given how many of all have each value."""
+    """What the worst group reaches of an entry, given the counts of values over all people."""
     by_group = STATED[entry["key"]].by_group
     assert by_group is not None
     return worst_figure(entry, [by_group(group, entry, usual) for group in groups])
 
 
 def worst_figure(entry: Entry, figures: Sequence[float]) -> float:
-    """The worst of what some groups reach."""
+    """The worst figure of several groups."""
     lowest = STATED[entry["key"]].lowest and entry.get("kind") != "recursive"
     return min(figures) if lowest else max(figures)
 
 
 def short_of_asked(entry: Entry, value: float) -> bool:
-    """Whether a measured value does not keep what an entry asks for."""
-    # By what the key means, not by what an entry happens to have: anybody may have written it.
+    """Whether a measured value falls short of what an entry requires."""
+    # By the definition of the key, not by the entry's fields: anybody may have written the entry.
     bound = STATED[entry["key"]].figures[0]
     if bound == "below":
         return bool(reaches(value, entry["below"]))
@@ -129,7 +129,7 @@ def _k_claim(entry: Entry) -> str:
 
 
 def _known_of_nothing(entry: Entry) -> str:
-    """Where no known column is released; the number of rows of a person may be seen all the same.
+    """The claim if no quasi-identifier is released; linked rows still show how many a person has.
 
     >>> words = _known_of_nothing({"linked": True, "at_least": 5, "unit": "people"})
     >>> words.partition(". ")[2]
@@ -242,9 +242,9 @@ def _diversity_measured(entry: Entry) -> str:
 
 
 def _diversity(group: SecretGroup, entry: Entry, usual: Usual) -> float:
-    """The distinct or the effective number of values; no group has more than people.
+    """The distinct or effective number of values, at most the number of people.
 
-    For `recursive`, the ratio of the most frequent value to those ranked `at_least` and below.
+    For `recursive`, the ratio of the most frequent value to all those ranked `at_least` and below.
     """
     if entry["kind"] == "distinct":
         return min(len(group.counts), group.people)
@@ -272,13 +272,13 @@ def _closeness_measured(entry: Entry) -> str:
 
 
 def _closeness(group: SecretGroup, entry: Entry, usual: Usual) -> float:
-    """The earth mover's distance of a group's values from those of all."""
+    """The earth mover's distance between the values of a group and those of all."""
     order = sorted(usual)
     if entry["distance"] == "equal":
         return sum(abs(d) for d in _apart(group, usual, order)) / 2
     if len(order) == 1:
         return 0.0
-    # What is missing has no place among numbers: below and above all of them, the worse counts.
+    # Missing values have no place among numbers: of below all and above all, the worse counts.
     orders = [order, order[1:] + order[:1]] if order[0] == 0 else [order]
     return max(_moved(group, usual, each) for each in orders)
 
@@ -289,7 +289,7 @@ def _apart(group: SecretGroup, usual: Usual, order: Sequence[int]) -> Iterator[f
 
 
 def _moved(group: SecretGroup, usual: Usual, order: Sequence[int]) -> float:
-    import numpy as np  # here, since whatever takes the words alone should not wait for it
+    import numpy as np  # here, so that importing only the words stays fast
 
     running = np.cumsum(list(_apart(group, usual, order)))
     return float(np.abs(running).sum()) / (len(order) - 1)
@@ -308,7 +308,7 @@ def _alpha_claim(entry: Entry) -> str:
 
 
 def _alpha(group: SecretGroup, entry: Entry, usual: Usual) -> float:
-    """The largest share of the people of a group who have the same value."""
+    """The largest share of a group's people with the same value."""
     return max(group.counts.values()) / group.people
 
 
@@ -322,13 +322,13 @@ def _beta_claim(entry: Entry) -> str:
 
 
 def _beta(group: SecretGroup, entry: Entry, usual: Usual) -> float:
-    """The largest (q - p) / p; infinite if the kind is `enhanced` and one exceeds -ln p."""
-    found = 0.0
+    """The largest (q - p) / p; infinite for `enhanced` if one exceeds -ln p."""
+    largest = 0.0
     for q, p in _shares(group, usual):
         if entry["kind"] == "enhanced" and exceeds((q - p) / p, -log(p)):
             return inf
-        found = max(found, (q - p) / p)
-    return found
+        largest = max(largest, (q - p) / p)
+    return largest
 
 
 def _delta_claim(entry: Entry) -> str:
@@ -339,12 +339,12 @@ def _delta_claim(entry: Entry) -> str:
 
 
 def _delta(group: SecretGroup, entry: Entry, usual: Usual) -> float:
-    """The largest abs(ln(q / p)); infinite if some value is lacking."""
+    """The largest abs(ln(q / p)); infinite if the group lacks some value."""
     return max((abs(log(q / p)) if q else inf) for q, p in _shares(group, usual))
 
 
 def _shares(group: SecretGroup, usual: Usual) -> Iterator[tuple[float, float]]:
-    """The share of each value in the group, and among all."""
+    """The share q of each value in the group, and its share p among all."""
     mine, total = sum(group.counts.values()), sum(usual.values())
     return ((group.counts.get(value, 0) / mine, rows / total) for value, rows in usual.items())
 
@@ -382,4 +382,4 @@ STATED = {
 OF_GROUPS_STATED = tuple(
     key for key, each in STATED.items() if each.by_group or each.of_risks or each.of_rows
 )
-"""The keys of what is stated of groups besides how many are alike."""
+"""The keys of requirements on groups besides their size."""

@@ -1,10 +1,10 @@
-"""Files of statistical programs: SPSS, Stata and SAS, with their labels.
+"""Read and write files of statistical programs (SPSS, Stata and SAS) with their labels.
 
-A column whose every value has a label is read as its labels, in the order of their codes; one in
-which only some values have (999: refused) stays a number. Values that a file declares as missing
-are missing. Written, texts that had a code get it again, with its label, and others get codes
-after those, or from 1 on, in the alphabet's order; a column gets the text of its question again. A
-written file has no date in it, so that the same rows are the same bytes.
+A column in which every value has a label is read as its labels, in the order of their codes; one in
+which only some values have labels (999: refused) stays numeric. Values that a file declares missing
+are missing. On writing, texts that had a code get it again with its label; others get codes after
+those, or from 1 on, in alphabetical order; columns get the text of their question again. A written
+file contains no date, so that the same rows give the same bytes.
 """
 
 from __future__ import annotations
@@ -26,35 +26,35 @@ from tamis.files import scratch_folder
 from tamis.table import Code, ColumnText, Dictionary
 
 PROGRAMS = {"sav": "SPSS", "dta": "Stata", "sas": "SAS"}
-"""The formats that pyreadstat reads, and the programs they are of."""
+"""The formats that pyreadstat reads, with their programs."""
 _READERS = {"sav": "read_sav", "dta": "read_dta", "sas": "read_sas7bdat"}
 _DATES = {
     "sav": ("MOYR", "QYR", "WKYR"),
     "sas": ("MONYY", "MMYY", "YYMM", "YYMON", "YYQ", "YEAR", "WEEKDATE", "WORDDATE", "JULIAN"),
 }
-"""Formats in which a date is shown as its month, quarter or year, or in words: it is still one."""
+"""Display formats that show a date as its month, quarter or year, or in words."""
 _NAMES = {
     "sav": (r"[A-Za-z@][A-Za-z0-9_.@#$]{0,63}", "at most 64 letters, digits, _ . @ # $"),
     "dta": (r"[A-Za-z_][A-Za-z0-9_]{0,31}", "at most 32 letters, digits and _"),
 }
-"""The names of columns that a program takes, and the same in words."""
+"""The column names that a program accepts, as a pattern and in words."""
 MOST_LABELS = 1_000
-"""Texts of more distinct values are written as texts."""
+"""Text columns with more distinct values are written as text instead of codes."""
 LONGEST_LABEL = {"sav": 120, "dta": 2_000}
-"""The most bytes of a label."""
+"""Most bytes of a label."""
 _LOCKED_SPSS = b"ENCRYPTEDSAV"
 _SAV_DATE, _NO_DATE = slice(92, 109), b"01 Jan 0000:00:00"
 
 
 def read_statistical(path: Path, kind: str) -> pl.DataFrame:
-    """The rows of an SPSS (`sav`), Stata (`dta`) or SAS (`sas`) file."""
+    """Read the rows of an SPSS (`sav`), Stata (`dta`) or SAS (`sas`) file."""
     return read_described(path, kind)[0]
 
 
 def read_described(path: Path, kind: str) -> tuple[pl.DataFrame, dict[str, ColumnText]]:
-    """The same rows, and what the file says of its columns.
+    """Read the rows of a file, and its labels and questions by column.
 
-    They are read in a process of their own: a damaged file can end it, however it is read.
+    The file is read in a separate process, since a damaged one can crash the reader.
     """
     program = PROGRAMS[kind]
     if kind == "sav" and _LOCKED_SPSS in first_bytes(path):
@@ -78,34 +78,37 @@ def read_described(path: Path, kind: str) -> tuple[pl.DataFrame, dict[str, Colum
 
 
 def _environment() -> dict[str, str]:
-    """The environment of a process that finds this package where it was found."""
+    """The environment for a process that imports this same package."""
     known = os.environ.get("PYTHONPATH")
     above = str(Path(__file__).resolve().parents[1])
     return {**os.environ, "PYTHONPATH": os.pathsep.join([above, *([known] if known else [])])}
 
 
 def parse_statistical(path: Path, kind: str) -> pl.DataFrame:
-    """The same rows, read in this process: of a file that was written here."""
+    """Read the rows of a trusted file, one written here, in this process."""
     return parse_described(path, kind)[0]
 
 
 def parse_described(path: Path, kind: str) -> tuple[pl.DataFrame, dict[str, ColumnText]]:
-    """The same with what the file says of its columns."""
+    """Read the rows of a trusted file with its labels and questions, in this process."""
     read = getattr(_pyreadstat(PROGRAMS[kind]), _READERS[kind])
     dates = {"extra_date_formats": list(_DATES[kind])} if kind in _DATES else {}
     frame, about = read(path, output_format="polars", **dates)
     labels, questions = about.variable_value_labels, about.column_names_to_labels
     named = {cells.name: _codes(cells, labels.get(cells.name, {})) for cells in frame}
-    found = pl.DataFrame([_column(cells, named[cells.name]) for cells in frame])
+    rows = pl.DataFrame([_column(cells, named[cells.name]) for cells in frame])
     said = {name: ColumnText(questions.get(name) or "", codes) for name, codes in named.items()}
-    return found, {name: text for name, text in said.items() if text.question or text.codes}
+    return rows, {name: text for name, text in said.items() if text.question or text.codes}
 
 
 def _parse(kind: str, path: str, rows: str) -> int:
-    """What the process of its own does; of an error only the kind is told: it may quote a cell."""
+    """Main function of the reading process; it reports only the type of an error.
+
+    The message of an error may quote a cell.
+    """
     try:
-        found, said = parse_described(Path(path), kind)
-        found.write_ipc(rows)
+        frame, said = parse_described(Path(path), kind)
+        frame.write_ipc(rows)
         texts = [(name, text.question, list(text.codes.items())) for name, text in said.items()]
         Path(rows).with_suffix(".json").write_text(json.dumps(texts), encoding="utf-8")
     except Exception as error:
@@ -129,16 +132,16 @@ def _a(program: str) -> str:
 
 
 def _column(cells: pl.Series, codes: Mapping[str, Code]) -> pl.Series:
-    """The labels of a column that has them, numbers whole where they are, blanks missing."""
+    """A column with labels if it has them, integers if whole, and blank texts missing."""
     if cells.dtype == pl.String:
         cells = cells.replace("", None)
-    if codes and (found := _labelled(cells, codes)) is not None:
-        return found
+    if codes and (labels := _labelled(cells, codes)) is not None:
+        return labels
     return whole(cells)
 
 
 def _codes(cells: pl.Series, labels: Mapping[Any, Any]) -> dict[str, Code]:
-    """The codes that occur, by their labels; where two have the same label, the code is added."""
+    """The codes that occur, by label; labels that repeat get their code appended."""
     known = cells.fill_nan(None) if cells.dtype.is_float() else cells
     there = known.drop_nulls().unique().sort().to_list()
     said = {code: str(labels[code]) for code in there if str(labels.get(code, "")).strip()}
@@ -158,7 +161,7 @@ def _with_code(label: str, code: Any) -> str:
 
 
 def _labelled(cells: pl.Series, codes: Mapping[str, Code]) -> pl.Series | None:
-    """The labels of all cells, in the order of the codes; `None` where a value has none."""
+    """The cells as labels, an enum in the order of the codes; `None` if a value has no label."""
     known = cells.fill_nan(None) if cells.dtype.is_float() else cells
     if len(codes) < known.drop_nulls().n_unique():
         return None
@@ -168,7 +171,7 @@ def _labelled(cells: pl.Series, codes: Mapping[str, Code]) -> pl.Series | None:
 
 
 def whole(cells: pl.Series) -> pl.Series:
-    """Whole numbers as such: these programs store every number as a fraction.
+    """Integers if all values are whole, since these programs store every number as a float.
 
     >>> whole(pl.Series([1.0, None, 2.0])).to_list(), whole(pl.Series([1.5])).to_list()
     ([1, None, 2], [1.5])
@@ -188,17 +191,17 @@ def first_bytes(path: Path) -> bytes:
 
 
 def texts_of(frame: pl.DataFrame, dictionary: Dictionary | None) -> dict[str, ColumnText]:
-    """What is said of the columns of a frame, with the labels of values that occur in it.
+    """Questions and labels of a frame's columns, for values that occur in it.
 
-    A value that does not leave must not leave as a label, and labels are in the alphabet's order,
-    so that the same rows are the same bytes. Numbers of which only some have labels
-    keep them; those of which all happen to have are left as numbers, without.
+    A value that is not released must not be published as a label. Labels are in alphabetical order,
+    so that the same rows give the same bytes. Numbers of which only some have labels keep these; if
+    all happen to have one, the labels are dropped, since they would be read as labels instead.
 
     >>> sexes = pl.DataFrame({"sex": ["man", "man"]})
     >>> texts_of(sexes, {"sex": ColumnText("Sex?", {"man": 1, "woman": 2}), "age": ColumnText()})
     {'sex': ColumnText(question='Sex?', codes={'man': 1})}
     """
-    found = {}
+    texts = {}
     for cells in frame:
         if (said := (dictionary or {}).get(cells.name)) is None:
             continue
@@ -209,8 +212,8 @@ def texts_of(frame: pl.DataFrame, dictionary: Dictionary | None) -> dict[str, Co
         else:
             codes = {label: code for label, code in said.codes.items() if label in there}
         if said.question or codes:
-            found[cells.name] = ColumnText(said.question, dict(sorted(codes.items())))
-    return found
+            texts[cells.name] = ColumnText(said.question, dict(sorted(codes.items())))
+    return texts
 
 
 def write_statistical(
@@ -218,7 +221,7 @@ def write_statistical(
 ) -> None:
     """Write rows for SPSS (`sav`) or Stata (`dta`); texts become codes with labels.
 
-    `dictionary` says which codes they had, and the texts of questions.
+    `dictionary` has the codes that they had, and the texts of questions.
     """
     program = PROGRAMS[kind]
     check_names(frame.columns, kind)
@@ -256,7 +259,7 @@ def write_statistical(
 
 
 def unwritable(names: Iterable[str], kind: str) -> list[str]:
-    """The names of columns that a format does not take; only SPSS and Stata refuse any.
+    """The column names that a format does not accept; only SPSS and Stata have such.
 
     >>> unwritable(["age", "job = cook"], "sav"), unwritable(["job = cook"], "csv")
     (['job = cook'], [])
@@ -266,7 +269,7 @@ def unwritable(names: Iterable[str], kind: str) -> list[str]:
 
 
 def check_names(names: Sequence[str], kind: str) -> None:
-    """Refuse names of columns that SPSS or Stata does not take, or takes for one."""
+    """Raise for column names that SPSS or Stata does not accept, or does not tell apart."""
     if kind not in _NAMES:
         return
     words = _NAMES[kind][1]
@@ -286,9 +289,9 @@ def _of(dictionary: Dictionary, name: str) -> Mapping[str, Code]:
 def _coded(
     texts: pl.Series, kind: str, known: Mapping[str, Code]
 ) -> tuple[pl.Series, dict[Code, str]] | None:
-    """The known codes, then those from the next whole number on, and their labels.
+    """Texts as codes, with the labels: known codes, then from the next whole number on.
 
-    `None` where there are too many, or too long ones.
+    `None` if there are too many labels, or too long ones.
     """
     order = sorted(texts.drop_nulls().unique().to_list())
     if len(order) > MOST_LABELS or any(len(text.encode()) > LONGEST_LABEL[kind] for text in order):
@@ -313,7 +316,7 @@ _BELOW = re.compile(r"<|under |.* or less$")
 
 
 def _place(text: str, codes: Mapping[str, Code]) -> tuple[float, bool, str]:
-    """Where a group stands among others: by the code of its first value, or by its first number.
+    """Sort key of a group's label: by the code of its first value, or by its first number.
 
     >>> _place("17 or less", {}) < _place("18 to 64", {}) < _place("other", {})
     True
@@ -326,7 +329,7 @@ def _place(text: str, codes: Mapping[str, Code]) -> tuple[float, bool, str]:
 
 
 def group_codes(labels: Iterable[str], codes: Mapping[str, Code]) -> dict[str, Code]:
-    """Codes of groups of values that had some, in their order.
+    """New codes from 1 on for groups of values that had codes, in the order of these.
 
     >>> group_codes(["Higher", "No to Primary"], {"No": 1, "Primary": 2, "Higher": 3})
     {'No to Primary': 1, 'Higher': 2}
@@ -343,25 +346,25 @@ def _code_type(codes: Iterable[Code]) -> Any:
 
 
 def _labels(codes: Mapping[str, Code]) -> dict[Code, str]:
-    """The label of each code; two that had the same one have it again."""
+    """The label of each code, without the code that was appended to repeating labels."""
     bare = {text: text.removesuffix(f" [{code}]") for text, code in codes.items()}
     times = Counter(bare.values())
     return {code: bare[text] if times[bare[text]] > 1 else text for text, code in codes.items()}
 
 
 def _stored(cells: pl.Series) -> pl.Series:
-    """A column in a type that these files have: one for all numbers, which are read as such."""
+    """A column in a type that these files support; all numbers become floats."""
     number = cells.dtype == pl.Boolean or cells.dtype.is_numeric() or is_blank(cells)
     return cells.cast(pl.Float64) if number else cells
 
 
 def is_blank(cells: pl.Series) -> bool:
-    """Whether a column has no value, and so no type that a reader could find."""
+    """Whether a column has no value, and so no type that a reader could infer."""
     return cells.null_count() == cells.len()
 
 
 def _undate(path: Path, kind: str) -> None:
-    """Replace the moment of writing by a fixed one."""
+    """Overwrite the time of writing in a file by a fixed one."""
     data = bytearray(path.read_bytes())
     if kind == "sav":
         data[_SAV_DATE] = _NO_DATE
