@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import date, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from tamis.errors import CannotMeet, InputError
 from tamis.options.release import OUTPUT
 from tamis.perturb import secret_source
 from tamis.perturb.shifted_dates import MOST_DAYS
+from tamis.propose.altered import Shift
 from tamis.verification.layout import NAME, PRIVATE, RECIPE, read_json
 
 START = date(2020, 1, 1)
@@ -131,6 +133,26 @@ def test_times_of_day_stay_and_other_kinds_are_not_touched() -> None:
     assert after["when"].to_list() != when
 
 
+@pytest.mark.parametrize("hour", [0, 2, 8, 23])
+def test_a_change_of_the_clocks_leaves_no_trace(hour: int) -> None:
+    """Moved by instants, one in two of these would show another hour, and so a season."""
+    when = [datetime(2020, 1, 1, hour, 30) + timedelta(i) for i in range(730)]
+    frame = pl.DataFrame({"when": when}).with_columns(
+        pl.col("when").dt.replace_time_zone(
+            "Europe/Berlin", non_existent="null", ambiguous="latest"
+        )
+    )
+    gone = frame["when"].null_count()
+    after = ShiftedDates(180, random_state=1).fit_transform(frame)
+    assert after.schema == frame.schema
+    assert after["when"].null_count() == gone == 2 * (hour == 2)
+    hours = after["when"].dt.hour().drop_nulls().value_counts()
+    other = hours.filter(pl.col("when") != hour)["count"].sum()
+    assert other <= (6 if hour == 2 else 0)  # a clock that skips two o'clock shows three
+    days = after["when"].dt.date() - frame["when"].dt.date()
+    assert days.drop_nulls().dt.total_days().abs().max() <= 180
+
+
 def test_neither_rows_nor_identifiers_decide_who_moves_how_far() -> None:
     rows = [(i, 3 * i, 3 * i + i % 7) for i in range(15)]
     whole, seed = stays(rows), 5
@@ -153,6 +175,42 @@ def test_what_cannot_be_moved_is_refused() -> None:
         ShiftedDates(5, columns=["job"]).fit_transform(frame)
     with pytest.raises(InputError, match="columns is empty"):
         ShiftedDates(5).fit_transform(frame.drop("day"))
+
+
+@pytest.mark.parametrize(
+    "stays_as",
+    ["%Y-%m-%d", "%d %b %Y", "%B %d, %Y", "%d.%m.%y", "%Y-%m", "%Y%m%d", "target", "sensitive"],
+)
+def test_dates_that_would_stay_beside_those_that_move_are_refused(stays_as: str) -> None:
+    days = [START + timedelta(3 * i) for i in range(60)]
+    frame = pl.DataFrame({"came": days, "seen": days, "job": ["a", "b"] * 30})
+    if stays_as in ("target", "sensitive"):
+        data: Any = Table(frame).with_roles(**{stays_as: "seen"})
+    else:
+        data = frame.with_columns(pl.col("seen").dt.strftime(stays_as))
+        if stays_as == "%Y%m%d":
+            data = data.with_columns(pl.col("seen").cast(pl.Int64))
+    with pytest.raises(InputError, match="'seen' would stay beside the dates that move"):
+        ShiftedDates(50).fit_transform(data)
+    assert ShiftedDates(50).fit_transform(frame).width == 3
+    one = frame.with_columns(seen=pl.lit("2031-05-17"))  # says nothing of anybody
+    assert ShiftedDates(50).fit_transform(one)["seen"].equals(one["seen"])
+
+
+def test_a_date_that_is_not_named_would_stay_as_well() -> None:
+    days = [START + timedelta(3 * i) for i in range(60)]
+    frame = pl.DataFrame({"came": days, "left": days})
+    with pytest.raises(InputError, match="'left' would stay beside the dates that move"):
+        ShiftedDates(50, columns=["came"]).fit_transform(frame)
+
+
+def test_the_method_proposes_nothing_beside_dates_that_stay() -> None:
+    days = [START + timedelta(3 * i) for i in range(60)]
+    table = Table(pl.DataFrame({"came": days, "seen": days, "job": ["a", "b"] * 30}))
+    whole: Any = SimpleNamespace(table=table)
+    assert Shift().applies(whole) is None
+    whole.table = table.with_roles(target="seen")
+    assert "Dates that stay give away by how much others move: 'seen'" in Shift().applies(whole)
 
 
 def test_without_a_seed_it_is_drawn_from_a_new_secret() -> None:

@@ -81,6 +81,9 @@ def test_the_same_secret_moves_the_same_way(outcome: Any) -> None:
 def test_what_cannot_be_moved_is_refused() -> None:
     with pytest.raises(InputError, match="no feature holds dates that differ"):
         consider(stays(rows=200), Settings(shift_dates=30))
+    told = visits().frame.with_columns(control=pl.col("left").dt.strftime("%d %b %Y"))
+    with pytest.raises(InputError, match="'control' would stay beside the dates that move"):
+        consider(Table(told, visits().roles), Settings(shift_dates=30))
     with pytest.raises(InputError, match="--population or --sampling compares people"):
         consider(visits(), Settings(shift_dates=30, sampling=0.1))
     with pytest.raises(InputError, match="shift_dates moves the dates of people, and synthetic"):

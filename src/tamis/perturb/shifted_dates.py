@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from tamis.arrays import Ints
-from tamis.errors import CannotMeet, InputError, check_whole, listed, plural
+from tamis.errors import CannotMeet, InputError, check_whole, listed, listed_as, plural
 from tamis.perturb import (
     InputFrame,
     RandomState,
@@ -19,6 +19,7 @@ from tamis.perturb import (
     input_frame,
     random_source,
 )
+from tamis.read.forms import days_unread
 from tamis.table import bare, number_people, only
 
 _UNITS = {"ms": 10**3, "us": 10**6, "ns": 10**9}
@@ -31,7 +32,9 @@ class ShiftedDates(BaseEstimator):  # type: ignore[misc]
     """Move all dates of a person by one random number of days, so that intervals stay.
 
     It gives no guarantee: whoever knows one date of a person knows by how much all others of the
-    same row moved. Weekdays, seasons and other columns that follow the calendar narrow it down.
+    same row moved, and so does whoever sees one that stayed: a target of dates, or what looks like
+    dates and was not read so, is refused. Weekdays, seasons and other columns that follow the
+    calendar narrow it down.
 
     Parameters
     ----------
@@ -97,6 +100,13 @@ class ShiftedDates(BaseEstimator):  # type: ignore[misc]
         columns = columns_to_alter(data, self.columns, dated(data))
         if others := [c for c in columns if not _is_dated(data.frame.schema[c])]:
             raise InputError(f"column {listed(others)} holds no dates to move; leave it out")
+        if beside := days_beside(data, columns):
+            raise InputError(
+                f"{listed_as('column', beside)} would stay beside the dates that move, and holds "
+                "days or months as well: whoever sees both reads off by how much they moved. Leave "
+                "it out, make it coarser, or, if it is a feature, let it move, read as dates "
+                "(2031-05-17)"
+            )
         whose = _drawn_for(data)
         shifts, room = self._shifts([_days(data.frame.get_column(c)) for c in columns], whose)
         self.columns_, self.blanked_ = tuple(columns), int(np.count_nonzero(~room))
@@ -151,6 +161,13 @@ def dated(data: InputFrame) -> list[str]:
     ]
 
 
+def days_beside(data: InputFrame, moved: Collection[str]) -> list[str]:
+    """What is written beside the dates that move, and would give their days away."""
+    beside = (data.frame[c] for c in (*data.features, *data.labels) if c not in moved)
+    days = (c for c in beside if _is_dated(c.dtype) or days_unread(c))
+    return [c.name for c in days if bare(c).drop_nulls().n_unique() > 1]
+
+
 def _is_dated(dtype: pl.DataType) -> bool:
     return dtype in (pl.Date, pl.Datetime)  # a time of day has no day
 
@@ -165,15 +182,32 @@ def _drawn_for(data: InputFrame) -> Ints:
 
 def _days(column: pl.Series) -> tuple[Ints, NDArray[np.bool_]]:
     """The day of each cell, counted from 1970, and which cells have one."""
-    days = bare(column).cast(pl.Datetime("us")).dt.epoch("d").cast(pl.Int64)
+    days = _clock(column).cast(pl.Datetime("us")).dt.epoch("d").cast(pl.Int64)
     return days.fill_null(0).to_numpy(), days.is_not_null().to_numpy()
 
 
+def _clock(column: pl.Series) -> pl.Series:
+    """The dates and times of day as people read them where they are, without a zone."""
+    column = bare(column)
+    return column if column.dtype == pl.Date else column.dt.replace_time_zone(None)
+
+
 def _moved(column: pl.Series, shifts: Ints, room: NDArray[np.bool_]) -> pl.Series:
-    """The column moved by so many days a row; missing where there is no room for it."""
-    dtype = column.dtype
+    """The column moved by so many days a row; missing where there is no room for it.
+
+    Clocks move, not instants: an hour more or less would tell whose dates crossed a change of the
+    clocks, and so in which season they were. A time that this skips is that of an hour later.
+    """
+    dtype, clock = column.dtype, _clock(column)
     per_day = 1 if dtype == pl.Date else _DAY * _UNITS[dtype.time_unit]  # type: ignore[attr-defined]
-    moved = bare(column).to_physical().cast(pl.Int64) + pl.Series(shifts * per_day)
+    moved = clock.to_physical().cast(pl.Int64) + pl.Series(shifts * per_day)
     hidden = moved.set(~pl.Series(room), None)
-    whole = hidden.cast(pl.Int32) if dtype == pl.Date else hidden
-    return whole.cast(dtype).alias(column.name)
+    whole = (hidden.cast(pl.Int32) if dtype == pl.Date else hidden).cast(clock.dtype)
+    zone = getattr(dtype, "time_zone", None)
+    if zone is not None:
+        there, later = (
+            each.dt.replace_time_zone(zone, ambiguous="earliest", non_existent="null")
+            for each in (whole, whole.dt.offset_by("1h"))
+        )
+        whole = there.fill_null(later)
+    return whole.alias(column.name)

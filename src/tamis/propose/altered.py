@@ -17,7 +17,7 @@ from tamis.catalogue.methods import (
     SWAP,
     MethodRecord,
 )
-from tamis.errors import CannotMeet, InputError
+from tamis.errors import CannotMeet, InputError, listed
 from tamis.perturb import input_frame
 from tamis.perturb.flip import RandomFlip
 from tamis.perturb.microaggregation import Microaggregation, RankSwap, check_within, with_ranks
@@ -28,7 +28,7 @@ from tamis.perturb.noise import (
     check_probability,
     nominal_columns,
 )
-from tamis.perturb.shifted_dates import ShiftedDates, check_days, dated
+from tamis.perturb.shifted_dates import ShiftedDates, check_days, dated, days_beside
 from tamis.perturb.suppression import LocalSuppression
 from tamis.propose.problem import Method, Problem, as_records
 from tamis.release import AlteredRelease, Recipe, Release, released
@@ -284,9 +284,13 @@ class Shift(_AtRandom):
     levels: Sequence[int] = (30, 365)
 
     def applies(self, problem: Problem) -> str | None:
-        if dated(input_frame(problem.table)):
-            return None
-        return "No column holds dates that could be moved."
+        data = input_frame(problem.table)
+        moved = dated(data)
+        if not moved:
+            return "No column holds dates that could be moved."
+        if beside := days_beside(data, moved):
+            return f"Dates that stay give away by how much others move: {listed(beside)}."
+        return None
 
     def _release(self, problem: Problem, level: int) -> Release | None:
         """A release, or `None` if the dates span too few days for this level."""

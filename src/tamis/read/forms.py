@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from typing import NamedTuple
 
 import polars as pl
@@ -342,6 +343,10 @@ _REASONS = {
 """What looks like a number or a date and is not read as one, and why."""
 
 
+_PLAIN_DAYS = date(1850, 1, 1), date(2150, 1, 1)
+"""Between them, a number of eight digits that is a date is taken for one."""
+
+
 def why_text(column: pl.Series) -> str:
     """Why a text column that looks like numbers or dates stays text; empty where it does not.
 
@@ -364,6 +369,21 @@ def why_text(column: pl.Series) -> str:
             known = _is_code(sample) if reason == _LED else _told_elsewhere(sample)
             return "" if known else reason
     return ""
+
+
+def days_unread(column: pl.Series) -> bool:
+    """Whether a column holds dates, or months of years, that were not read as such.
+
+    >>> days_unread(pl.Series(["3 May 2021", "29 Jun 2021"])), days_unread(pl.Series(["5 kg"]))
+    (True, False)
+    >>> days_unread(pl.Series([20210503, 20210629])), days_unread(pl.Series([20219903, 20210629]))
+    (True, False)
+    """
+    if column.dtype.is_integer():
+        sample = bare(column).drop_nulls().head(_SAMPLE).cast(pl.String)
+        days = sample.filter(sample.str.len_chars() == 8).str.to_date("%Y%m%d", strict=False)
+        return sample.len() > 0 and days.is_between(*_PLAIN_DAYS).sum() >= 0.8 * sample.len()
+    return column.dtype == pl.String and why_text(column).startswith(("dates", "months"))
 
 
 def _is_code(sample: pl.Series) -> bool:
