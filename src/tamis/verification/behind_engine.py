@@ -1,10 +1,9 @@
-"""A published folder whose rows an engine counts: every check of `tamis.verification.verify`.
+"""The checks of `tamis.verification.verify` for files larger than memory, counted by an engine.
 
-The file is read once, in parts: each part is compared with the manifest, and goes to the scratch
-folder together with the people of its rows, where the holder's part has them. What is promised and
-who is unique is counted from there. Of groups of people alike the engine counts the sensitive
-values; what they reach is then found by the definitions of `tamis.verification.secret_groups`, some
-groups at a time.
+The file is read once, in parts. Each part is compared with the manifest and written to the scratch
+folder, together with the person of each row where the holder's private part has it. Promises and
+unique rows are counted from there. For equivalence classes the engine counts the sensitive values;
+`tamis.verification.secret_groups` then applies its definitions to a few classes at a time.
 """
 
 from __future__ import annotations
@@ -73,11 +72,11 @@ from tamis.verification.secret_groups import check_columns, hidden_secrets
 from tamis.verification.written_rows import open_columns, outside_bounds, stated_columns
 
 SECRET = "secret"
-"""A column that is added: the sensitive values."""
+"""Name of the added column of sensitive values."""
 
 
 class RowsBehindEngine:
-    """The file of a release, read in parts; its rows are there when nothing was wrong."""
+    """The rows of a release file, read in parts and held by an engine once the schema is right."""
 
     def __init__(
         self,
@@ -96,10 +95,10 @@ class RowsBehindEngine:
         self.looks: dict[str, str] = {}
         """Columns that look like identifiers by their values, and what they look like."""
         self.labels: dict[str, set[str]] = {name: set() for name in label_columns(content)}
-        """The labels that the parts had."""
+        """The distinct labels seen so far, by column."""
 
     def wrong_schema(self) -> str:
-        """What does not fit the manifest; parts that do are put before the engine."""
+        """What does not fit the manifest; parts that fit are handed to the engine."""
         if reason := unverified_by_engines(self.content):
             return reason
         with ExitStack() as opened:
@@ -119,15 +118,15 @@ class RowsBehindEngine:
         return wrong_rows(count_rows(self.engine, self.frame), self.content)
 
     def wrong_form(self) -> str:
-        """What the file shows besides its rows."""
+        """What the file reveals besides its rows."""
         return wrong_parts(self.path, raw_parts(self.path, self.format, BATCH), self.content)
 
     def wrong_codes(self) -> str:
-        """None are stated, or the schema was wrong."""
+        """Always empty: a manifest with codes is refused by `wrong_schema`."""
         return ""
 
     def wrong_ladders(self) -> str:
-        """Each part was looked at when it was read; what is left are labels that no part had."""
+        """Stated groups that no row has; the cells were checked when their part was read."""
         return "" if self.frame is None else wrong_groups_of_values(self.labels, self.content)
 
     outside_bounds = wrong_codes
@@ -136,7 +135,7 @@ class RowsBehindEngine:
         return recounted_presence(self.folder, self.content, self.register, self._present)
 
     def _present(self, forms: dict[str, Any], register: Table) -> PresentShares:
-        """Of each class of the register the share in the file, whose classes an engine counts."""
+        """Extreme shares of the register's classes that are in the file, counted by the engine."""
         rows, names = self.rows, self.content["presence"]["columns"]
         cells, columns = one_group(rows.cells, rows.named(names))
         classes = pl.concat(rows.engine.batches(crowds_of(cells, columns, rows.who)))
@@ -165,7 +164,7 @@ class RowsBehindEngine:
         return self._reached(nw.when(number > 0).then(number), entry)  # 0 is missing
 
     def _reached(self, secret: nw.Expr, entry: dict[str, Any]) -> float:
-        """What the rows reach of what an entry asks for."""
+        """The value that the rows reach for an entry, with the sensitive values as `secret`."""
         rows = self.rows
         check_columns(entry, rows.columns)
         columns = rows.named(entry["columns"])
@@ -184,7 +183,7 @@ class RowsBehindEngine:
         return worst_figure(entry, parts)
 
     def identifying(self, among: list[str]) -> dict[str, str]:
-        """By what values look like, as the parts showed, or by hardly any value in two rows."""
+        """Columns whose values look like identifiers in some part, or hardly ever repeat."""
         like = {name: why for name, why in self.looks.items() if name in among}
         numbers = {c["name"] for c in self.content["columns"] if c["kind"] == "number"}
         for name in among if self.content["file"]["rows"] >= LEAST else ():
@@ -197,7 +196,7 @@ class RowsBehindEngine:
 
     @cached_property
     def rows(self) -> ReleasedRows:
-        """The rows behind the engine; a column of bounds tells no more than that of its labels."""
+        """The rows to count; columns of bounds are left out, as they follow from their labels."""
         assert self.frame is not None
         columns = self.content["columns"]
         return ReleasedRows(
@@ -209,7 +208,7 @@ class RowsBehindEngine:
         )
 
     def _parts(self, beside: list[_Numbers]) -> Iterator[pl.DataFrame]:
-        """The cells and the numbers beside them; an error at the first part that is wrong."""
+        """The parts, with the private numbers of their rows; an error at the first wrong part."""
         for raw in raw_parts(self.path, self.format, BATCH):
             frame = undone(raw) if self.format == "csv" else raw
             if wrong := wrong_schema(raw, self.content) or self._wrong_cells(frame):
@@ -227,7 +226,7 @@ class RowsBehindEngine:
         return wrong_ladders(frame, self.content) or outside_bounds(frame, self.content)
 
     def _look_at(self, frame: pl.DataFrame) -> None:
-        """Look for addresses, names and the like in some rows."""
+        """Remember columns of these rows that hold addresses, names and the like."""
         cells = with_types(frame, self.content)
         for name in (*open_columns(self.content), *stated_columns(self.content)):
             column = cells.get_column(name)
@@ -238,7 +237,7 @@ class RowsBehindEngine:
 
 
 class _Numbers:
-    """A file of the holder's with numbers for each row, in the order of the rows."""
+    """A private file with numbers for each row, read in step with the rows."""
 
     def __init__(self, file: BinaryIO, path: Path, columns: int) -> None:
         self.file, self.name, self.columns = file, f"{PRIVATE}/{path.name}", columns
@@ -247,7 +246,7 @@ class _Numbers:
             raise CannotMeet(f"{self.name} does not begin with {self.header!r}")
 
     def of_next(self, rows: int) -> list[pl.Series]:
-        """The numbers of the next rows, column by column."""
+        """The numbers of the next `rows` rows, column by column."""
         lines = [line.rstrip(b"\n").split(b",") for line in islice(self.file, rows)]
         short = all(
             len(line) == self.columns
@@ -264,7 +263,7 @@ class _Numbers:
 
 
 def _hardly_repeats(rows: ReleasedRows, name: str, nearly: float) -> bool:
-    """Whether nearly every value of a column is in one row alone."""
+    """Whether at least the share `nearly` of the present values of a column are distinct."""
     present = rows.cells.filter(~nw.col(rows.columns[name]).is_null())
     total = count_rows(rows.engine, present)
     distinct = count_distinct(rows.engine, present, [rows.columns[name]])
@@ -272,22 +271,24 @@ def _hardly_repeats(rows: ReleasedRows, name: str, nearly: float) -> bool:
 
 
 def _whole(rows: ReleasedRows, name: str) -> bool:
-    """Whether all numbers of a column, which may be texts, are whole."""
+    """Whether a column, which may hold numbers as texts, holds only whole ones."""
     number = nw.col(rows.columns[name]).cast(nw.Float64)
     return not count_rows(rows.engine, rows.cells.filter(number != number.floor()))
 
 
 def _numbers(counts: SensitiveCounts) -> list[int]:
-    """The number of each value: 0 if missing, larger for larger ones."""
+    """The number of each sensitive value: 0 if missing, larger for larger values."""
     missing = counts.values[counts.sensitive].is_null()
     return [0 if gone else i + 1 for i, gone in enumerate(missing)]
 
 
 def _parts(counts: SensitiveCounts) -> Iterator[list[SecretGroup]]:
-    """The groups, some at a time."""
+    """The equivalence classes, in batches that never split a class."""
     numbers = _numbers(counts)
     for part in whole_classes(counts):
+        # Where people have several rows, a person counts once for each value: the counts of the
+        # values then add up to more than the people, who are counted beside them.
         people = pl.col(MEMBERS).first() if counts.several else pl.col(ROWS).sum()
-        each = part.group_by("class", maintain_order=True).agg(people.alias("of"), "value", ROWS)
-        rows = each.select("of", "value", ROWS).iter_rows()
+        groups = part.group_by("class", maintain_order=True).agg(people.alias("of"), "value", ROWS)
+        rows = groups.select("of", "value", ROWS).iter_rows()
         yield [SecretGroup(n, {numbers[v]: c for v, c in zip(vs, cs)}) for n, vs, cs in rows]

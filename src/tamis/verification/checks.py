@@ -1,9 +1,9 @@
-"""Measures that check a written release, by different means from those that chose it.
+"""Anonymity and uniqueness in a written release, counted by other means than the search uses.
 
-The selection counts row patterns and value codes; here anonymity by containment is read off one
-bitmap per column by its definition, and k-anonymity off a grouping of the cells as they are
-stored: two cells are equal where their bits are. Who is unique in a file is counted from its cells
-in the same way.
+The search counts row patterns and value codes. Here anonymity by containment is computed by its
+definition from one bitmap per column, and k-anonymity by grouping the cells as they are stored: two
+cells are equal where their bits are. Unique rows and people are counted from the cells in the same
+way.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from tamis.table_file import format_named, read_written, write_table
 
 
 def target_column(content: dict[str, Any]) -> dict[str, Any]:
-    """What a manifest says of its target."""
+    """The entry of the target among the columns of a manifest."""
     return next(column for column in content["columns"] if column["role"] == "target")
 
 
 def measure(entry: Mapping[str, Any], frame: pl.DataFrame, people: PeopleLike = None) -> int:
-    """What a written table reaches for a promise, in rows, or in people where these are known."""
+    """The k that a written table reaches for a promise, in people where these are known."""
     columns = entry["columns"]
     if missing := [c for c in columns if c not in frame.columns]:
         raise CannotMeet(f"a promise is about column {listed(missing)}, which is not in the file")
@@ -40,7 +40,7 @@ def measure(entry: Mapping[str, Any], frame: pl.DataFrame, people: PeopleLike = 
 
 
 def equals_by_grouping(cells: pl.DataFrame, people: PeopleLike = None) -> int:
-    """How many rows, or people, have the rarest combination of cells; a missing cell is a value.
+    """Size of the smallest equivalence class, in rows or people; a missing cell is a value.
 
     >>> equals_by_grouping(pl.DataFrame({"job": ["cook", "cook", None]}))
     1
@@ -51,8 +51,8 @@ def equals_by_grouping(cells: pl.DataFrame, people: PeopleLike = None) -> int:
     """
     whose = People.named(people, cells.height)
     bits = seen_cells(cells, whose)
-    crowds = bits.with_columns(whose=pl.Series(whose.codes)).group_by(bits.columns)
-    return int(crowds.agg(pl.col("whose").n_unique())["whose"].min())  # type: ignore[arg-type]
+    groups = bits.with_columns(whose=pl.Series(whose.codes)).group_by(bits.columns)
+    return int(groups.agg(pl.col("whose").n_unique())["whose"].min())  # type: ignore[arg-type]
 
 
 def write_counted(
@@ -65,11 +65,11 @@ def write_counted(
     dictionary: Dictionary | None = None,
     before: Callable[[], None] | None = None,
 ) -> None:
-    """Write a table, which gets its name only where `count` finds enough in it, read again.
+    """Write a table under a temporary name, and rename it once `count` of the file reaches `least`.
 
-    `least` is the k that is promised, 0 counts nothing; `what` is counted, for the error. `people`
-    are the persons of the rows as given; `count` gets them in the order of the file. `before` is
-    called when all is well, just before the table gets its name.
+    `least` is the promised k, where 0 skips the count; `what` names the measure in the error.
+    `people` are given in the order of `frame`; `count` gets them in the order of the file. `before`
+    is called when all is well, just before the file is renamed.
     """
     whose = People.named(people, frame.height)[content_order(frame)]
     with written(path) as draft:
@@ -81,15 +81,19 @@ def write_counted(
 
 
 def as_stored(cells: pl.DataFrame) -> pl.DataFrame:
-    """Cells that are equal only where their bits are; numbered, as names may be patterns."""
+    """Cells that are equal only where their bits are, in columns named by number.
+
+    polars would read a column name such as ``^a.*$`` as a pattern of names.
+    """
     return pl.DataFrame([stored(bare(s)).alias(str(i)) for i, s in enumerate(cells.get_columns())])
 
 
 def seen_cells(cells: pl.DataFrame, people: People) -> pl.DataFrame:
-    """The same as attackers see them: beside each row, where the file says whose it is, all rows.
+    """The cells as attackers see them: where rows are linked, with all rows of their person, too.
 
-    That is a text for each person, of the rows in their order by content, so that it is the same
-    for two people where all of their rows are. Without any cells all rows are alike.
+    Those are one text for each person, made of the rows in the order of their content, so that two
+    people have the same text where all their rows are the same. Without any cells all rows are
+    alike.
 
     >>> rows = pl.DataFrame({"job": ["cook", "judge", "judge", "cook", "judge"]})
     >>> seen_cells(rows, People.of([0, 0, 1, 1, 2]).linked())["all"].n_unique()
@@ -103,10 +107,10 @@ def seen_cells(cells: pl.DataFrame, people: People) -> pl.DataFrame:
         pl.Series([_spelled(cell) for cell in column.to_list()], dtype=pl.String).alias(column.name)
         for column in rows.get_columns()
     ]
-    each = pl.DataFrame([pl.Series("whose", people.codes), *texts])
-    each = each.select("whose", row=pl.concat_str(pl.exclude("whose"), separator=";"))
-    whole = each.with_columns(all=pl.col("row").sort().str.join("|").over("whose"))
-    return rows.with_columns(all=whole["all"])
+    spelled = pl.DataFrame([pl.Series("whose", people.codes), *texts])
+    spelled = spelled.select("whose", row=pl.concat_str(pl.exclude("whose"), separator=";"))
+    histories = spelled.with_columns(all=pl.col("row").sort().str.join("|").over("whose"))
+    return rows.with_columns(all=histories["all"])
 
 
 def _spelled(cell: bytes | int | None) -> str:
@@ -131,7 +135,7 @@ def stored(cells: pl.Series) -> pl.Series:
 
 
 def unlike_a_table(frame: pl.DataFrame) -> str:
-    """What is wrong with the types of a parquet file, in words; nothing where all are plain."""
+    """What is wrong with the column types of a parquet file; empty where all are plain."""
     plain = (pl.Boolean, pl.String, pl.Date, pl.Time, pl.Datetime, pl.Duration)
     odd = [c for c, t in frame.schema.items() if not (t.is_numeric() or isinstance(t, plain))]
     if odd:
@@ -148,14 +152,14 @@ def hidden_in_parquet(path: Path) -> str:
 def containment_by_bitmaps(
     cells: pl.DataFrame, people: PeopleLike = None, absences: int = 0
 ) -> int:
-    """The least number of rows, or of people with a row, that have all the ones of some row.
+    """Anonymity by containment: the fewest rows, or people, that have all the ones of some row.
 
-    Where absences are known too, the attacker chooses those that leave the fewest.
+    Where up to `absences` zeros of a row are known, too, they are those that leave the fewest.
 
     Notes
     -----
     AC(D) of Zhang et al. (2017), Definitions 4 to 6, one AND per feature of each distinct row.
-    Who is left after absences is found by leaving them out, kind by kind.
+    Absences are searched exhaustively for each distinct row, cut short by a lower bound.
 
     >>> containment_by_bitmaps(pl.DataFrame({"a": ["1", "1", "1"], "b": ["1", "0", "1"]}))
     2
@@ -188,10 +192,15 @@ def _left_out(
     crowd: Callable[[NDArray[np.int64]], int],
     least: int,
 ) -> int:
-    """The fewest left of some kinds when those are out that have one of a few lacked columns."""
+    """Fewest rows or people left once up to `absences` of the `lacked` columns are known absent.
+
+    `alive` are the distinct rows still possible, `least` the best figure so far.
+    """
     here = [(crowd(alive[kinds[alive, column]]), column) for column in lacked.tolist()]
     every = crowd(alive)
-    # No choice leaves fewer than if each column took as many as the first, and others than it.
+    # Columns are tried by how many they exclude, most first. A later set of columns excludes at
+    # most `absences` times as many as its first one, as no column after that excludes more; so
+    # `every - absences * out` is a lower bound for this column and all that follow.
     for place, (out, column) in enumerate(sorted(here, reverse=True)):
         if out == 0 or every - absences * out >= least:
             break
@@ -204,16 +213,17 @@ def _left_out(
 
 
 def row_kinds(ones: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-    """The distinct rows, and which of them each row is."""
+    """The distinct rows, and the index of each row among them."""
+    # Eight columns a byte: rows are compared and sorted as short byte strings.
     packed, of_row = np.unique(np.packbits(ones, axis=1), axis=0, return_inverse=True)
     kinds = np.unpackbits(packed, axis=1, count=ones.shape[1]).astype(np.bool_)
     return kinds, of_row.reshape(-1).astype(np.int64)
 
 
 def holders_of(kinds: NDArray[np.bool_]) -> Iterator[NDArray[np.int64]]:
-    """For each kind of row the kinds that have all its ones: one AND per column, rarest first.
+    """For each distinct row, the distinct rows that have all its ones: one AND per column.
 
-    >>> [found.tolist() for found in holders_of(np.array([[False, False], [True, True]]))]
+    >>> [holders.tolist() for holders in holders_of(np.array([[False, False], [True, True]]))]
     [[0, 1], [1]]
     """
     bitmaps = np.packbits(kinds, axis=0).T.copy()
@@ -223,10 +233,11 @@ def holders_of(kinds: NDArray[np.bool_]) -> Iterator[NDArray[np.int64]]:
         held = np.flatnonzero(kind)
         rarest_first = bitmaps[held[np.argsort(support[held], kind="stable")]]
         together = np.bitwise_and.reduce([everybody, *rarest_first], axis=0)
-        # Few bytes are left of many: only these are unpacked.
-        some = np.flatnonzero(together)
-        inside = np.flatnonzero(np.unpackbits(together[some]))
-        yield 8 * some[inside >> 3] + (inside & 7)
+        # Most bytes are zero after the ANDs: only the others are unpacked, and bit i of those
+        # left is bit i & 7 of the byte at filled[i >> 3].
+        filled = np.flatnonzero(together)
+        bits = np.flatnonzero(np.unpackbits(together[filled]))
+        yield 8 * filled[bits >> 3] + (bits & 7)
 
 
 def zeros_and_ones(cells: pl.DataFrame) -> NDArray[np.bool_]:
@@ -242,24 +253,24 @@ def zeros_and_ones(cells: pl.DataFrame) -> NDArray[np.bool_]:
 
 def _ones(cells: pl.Series) -> NDArray[np.bool_] | None:
     """Where a column has a 1; `None` if it holds something other than 0 and 1."""
-    if cells.dtype.is_integer():  # of very many columns, as texts most of the time would go here
+    if cells.dtype.is_integer():  # with very many columns, casting them to texts would dominate
         known, ones = cells.is_between(0, 1), cells == 1
     else:
         texts = cells.cast(pl.String)
         known, ones = texts.is_in(["0", "1", "true", "false"]), texts.is_in(["1", "true"])
-    found: NDArray[np.bool_] = ones.to_numpy()
-    return found if known.fill_null(False).all() else None
+    mask: NDArray[np.bool_] = ones.to_numpy()
+    return mask if known.fill_null(False).all() else None
 
 
 Figures = dict[str, dict[str, int]]
 Counts = tuple[Figures, int]
-"""Who is unique, as `recounted` gives it, and the number of all."""
+"""The figures of `recounted`, and the total of rows or people."""
 Count = Callable[[list[str], str, bool], Counts]
-"""Counts over the columns that attackers may know and by their kind, in rows or (true) people."""
+"""Called with the known columns, the kind of crowd, and whether to count people, not rows."""
 
 
 def wrong_exposure(count: Count, content: dict[str, Any], with_people: bool) -> str:
-    """What is wrong in a manifest's exposure; empty where everything is right.
+    """What is wrong with the exposure that a manifest states; empty where nothing is.
 
     Where people have several rows, the file does not say whose row is whose. Figures about rows
     are counted; figures about people are counted where these are known, and can otherwise only be
@@ -295,9 +306,9 @@ def wrong_exposure(count: Count, content: dict[str, Any], with_people: bool) -> 
 
 
 def _kind_promised(content: dict[str, Any]) -> str:
-    """How crowds are counted: by what people have only where nothing else is promised.
+    """How exposure is counted: by containment only where nothing else is promised.
 
-    Equal rows are promised, too, where a promise about them has no columns left to be about.
+    A promise without any columns left counts as one about equal rows.
     """
     promises = content["promises"]
     alone = {entry["key"] for entry in promises} == {"containment_anonymity"}
@@ -307,7 +318,7 @@ def _kind_promised(content: dict[str, Any]) -> str:
 
 
 def together(promises: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The columns that attackers may know: of several attackers, all that any of them does.
+    """The columns that attackers may know; the union over attackers where there are several.
 
     >>> together([{"key": "k_anonymity", "attacker": a, "columns": [a, "zip"]} for a in "ab"])
     ['a', 'b', 'zip']
@@ -319,9 +330,10 @@ def together(promises: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def wrong_attackers(content: dict[str, Any], recipe: Mapping[str, Any]) -> str:
-    """What the holder's recipe asks against an attacker that no entry states, or states as less.
+    """What the recipe asks against an attacker that no entry of the manifest states as strongly.
 
-    Columns are those of the original: in the file an attacker may know all that was made of them.
+    The recipe names columns of the original; in the file, the attacker may know every column made
+    of them.
     """
     shown = [(c["name"], c.get("made_of", c["name"])) for c in content["columns"]]
     features = {c["name"] for c in content["columns"] if c["role"] == "feature"}
@@ -337,17 +349,17 @@ def wrong_attackers(content: dict[str, Any], recipe: Mapping[str, Any]) -> str:
 
 
 ASKED = ("kind", "distance", "c", "at_least", "at_most", "below", "absences", "rows")
-"""What an entry may ask for."""
+"""The keys of an entry that set its strength."""
 
 
 def _is_about(entry: Mapping[str, Any], asked: Mapping[str, Any]) -> bool:
-    """Whether an entry is about the same: the attacker, the key, and the secret if there is one."""
+    """Whether an entry is about the key, attacker and sensitive column, if any, that are asked."""
     about = ("key", "attacker", "column")
     return all(entry.get(part) == asked.get(part) for part in about)
 
 
 def _keeps(entry: Mapping[str, Any], figures: Mapping[str, Any]) -> bool:
-    """Whether an entry asks for so much, or for more people."""
+    """Whether an entry is as strong as asked: equal figures, or at least as many people."""
     return all(
         entry.get(key, 0) >= figure if key == "at_least" else entry.get(key) == figure
         for key, figure in figures.items()
@@ -355,10 +367,10 @@ def _keeps(entry: Mapping[str, Any], figures: Mapping[str, Any]) -> bool:
 
 
 def wrong_known(content: dict[str, Any], named: Collection[str] | None) -> str:
-    """What no promise covers of the columns that the holder named as known to attackers.
+    """Why the promises do not cover the columns that the holder named as known to attackers.
 
-    Whoever knows a column knows what is lacking, too, so equal rows must be promised over all that
-    is shown of such columns. `named` is `None` where the holder named none.
+    Whoever knows such a column knows its zeros, too, so a k-anonymity over all of them that are
+    released must be promised. `named` is `None` where the holder named none.
     """
     if named is None or content.get("budget") is not None:
         return ""
@@ -374,7 +386,7 @@ def wrong_known(content: dict[str, Any], named: Collection[str] | None) -> str:
 
 
 def _wrong_words(said: dict[str, Any], content: dict[str, Any]) -> str:
-    """What contradicts the promises in how figures are worded: whom they count, and which k."""
+    """What in the unit, or in the k asked for, contradicts the promises."""
     units = {"rows", *(entry["unit"] for entry in content["promises"])}
     if said.get("unit") not in units:
         return "who is unique is counted in another unit than the promises"
@@ -384,9 +396,9 @@ def _wrong_words(said: dict[str, Any], content: dict[str, Any]) -> str:
     return ""
 
 
-def _unlike(said: dict[str, Any], found: Mapping[str, Mapping[str, Any]], total: int) -> str:
-    """The first figure that differs from what was counted."""
-    for part, figures in {**found, "": {"total": total}}.items():
+def _unlike(said: dict[str, Any], counted: Mapping[str, Mapping[str, Any]], total: int) -> str:
+    """The first stated figure that differs from the counted one, in words."""
+    for part, figures in {**counted, "": {"total": total}}.items():
         entries = said[part] if part else said
         for name, value in figures.items():
             if entries[name] != value or type(entries[name]) is not type(value):
@@ -395,23 +407,23 @@ def _unlike(said: dict[str, Any], found: Mapping[str, Mapping[str, Any]], total:
     return ""
 
 
-def _shown(found: Figures, k: int) -> dict[str, dict[str, Any]]:
-    """Figures about people without those from 1 to k - 1, which the file does not reveal."""
+def _shown(counted: Figures, k: int) -> dict[str, dict[str, Any]]:
+    """Figures about people, with null for those from 1 to k - 1, which a manifest withholds."""
     shown: dict[str, dict[str, Any]] = {
         part: {
             name: value if name == "of" or not 0 < value < k else None for name, value in f.items()
         }
-        for part, f in found.items()
+        for part, f in counted.items()
     }
     if shown["same_target"]["members"] is None:
         shown["same_target"]["groups"] = None
     else:
-        shown["same_target"]["groups"] = found["same_target"]["groups"]
+        shown["same_target"]["groups"] = counted["same_target"]["groups"]
     return shown
 
 
 def _wrong_people(said: dict[str, Any], in_rows: dict[str, Any]) -> str:
-    """What contradicts that every group has no more people than rows."""
+    """Figures about people that exceed those about rows, which no group can have."""
     if said["known"]["columns"] != in_rows["known"]["columns"]:
         return "people and rows are counted over different columns"
     if not 0 < said["total"] < in_rows["total"]:
@@ -426,7 +438,7 @@ def _wrong_people(said: dict[str, Any], in_rows: dict[str, Any]) -> str:
 def count_alone(
     frame: pl.DataFrame, known: list[str], kind: str, target: str, people: PeopleLike = None
 ) -> Counts:
-    """Who is unique among some rows, and the number of all, of rows or of the people they have."""
+    """The figures of `recounted`, and the total of rows or people."""
     figures = recounted(frame, known, kind, target, people)
     return figures, People.named(people, frame.height).count
 
@@ -438,7 +450,7 @@ def recounted(
     target: str,
     people: PeopleLike = None,
 ) -> Figures:
-    """The figures of `tamis.analyse.crowds`, for rows or for the people they belong to.
+    """The exposure of a table, as `tamis.analyse.crowds` defines it, in rows or people.
 
     >>> rows = pl.DataFrame({"job": ["cook", "cook", "judge"], "ill": ["no", "yes", "no"]})
     >>> recounted(rows, ["job"], "equal", "ill")["known"]
@@ -472,9 +484,9 @@ def _members(kinds: pl.DataFrame) -> int:
 
 
 def _of_equals(cells: list[pl.Series], label: pl.Series, people: People) -> pl.DataFrame:
-    """A row for each kind of row: its members, its crowd, whether the crowd shares the label.
+    """One line for each distinct row: its members, its crowd, whether the crowd shares the label.
 
-    Where no cells are given, all rows are of one kind, save by how many a person is seen to have.
+    Without any cells all rows are alike; linked rows still differ by how many their person has.
     """
     keys = seen_cells(pl.DataFrame([s.alias(str(i)) for i, s in enumerate(cells)]), people)
     return (
@@ -489,26 +501,27 @@ def _of_equals(cells: list[pl.Series], label: pl.Series, people: People) -> pl.D
 
 
 def _of_holders(cells: list[pl.Series], label: pl.Series, who: pl.Series) -> pl.DataFrame:
-    """The same where a crowd is all who have what a row has: one AND per column of each kind."""
+    """Like `_of_equals`, where the crowd of a row is all who have everything that it has."""
     ones = zeros_and_ones(pl.DataFrame([s.alias(str(i)) for i, s in enumerate(cells)]))
     labels = label.cast(pl.String).rank("dense").fill_null(0).to_numpy()
     people = who.to_numpy()
     kinds, of_row = row_kinds(ones)
     rows = _places(of_row, len(kinds))
+    # A crowd shares one label where the smallest and the largest of its labels are the same.
     low, high = (np.array([end(labels[r]) for r in rows]) for end in (np.min, np.max))
     sizes = np.array([len(r) for r in rows]) if who.n_unique() == len(who) else None
-    found = []
+    lines = []
     for number, holders in enumerate(holders_of(kinds)):
         if sizes is None:
             crowd = len(np.unique(people[np.concatenate([rows[i] for i in holders])]))
         else:  # each row is a person
             crowd = int(sizes[holders].sum())
         same = bool(low[holders].min() == high[holders].max())
-        found.append((people[rows[number]].tolist(), crowd, same))
-    return pl.DataFrame(found, schema=["members", "crowd", "same"], orient="row")
+        lines.append((people[rows[number]].tolist(), crowd, same))
+    return pl.DataFrame(lines, schema=["members", "crowd", "same"], orient="row")
 
 
 def _places(of_row: NDArray[np.int64], kinds: int) -> list[NDArray[np.int64]]:
-    """The rows of each kind."""
+    """The row indices of each distinct row."""
     order = np.argsort(of_row, kind="stable")
     return np.split(order, np.cumsum(np.bincount(of_row, minlength=kinds))[:-1])

@@ -1,8 +1,8 @@
-"""What is promised, what is not, and who is unique, in words: for pages, terminal and `verify`.
+"""Promises, caveats and exposure in words, for pages, the terminal and `verify`.
 
-Some of what a manifest says cannot be counted from the file: that rows were drawn with noise of a
-certain size, how much models learnt, how many columns were held back, whose the rows are. None of
-it is repeated as if it had been checked.
+Some statements of a manifest cannot be checked against the file: the noise that rows were drawn
+with, how much models learnt, how many columns were held back, which person each row is of. They are
+never repeated as if they had been checked.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tamis.verification.people import link_column, uncounted
 
 
 def budget_claim(budget: dict[str, Any]) -> str:
-    """What differential privacy promises, as a sentence.
+    """The guarantee of differential privacy, as a sentence.
 
     >>> budget_claim({"epsilon": 1.0, "delta": 0.0, "neighbours": "add-remove", "unit": "row"})
     'The synthetic rows are drawn so that adding or ... at most 2.72 (...epsilon = 1).'
@@ -36,7 +36,7 @@ def budget_claim(budget: dict[str, Any]) -> str:
     }[budget["neighbours"], budget.get("unit", "row")]
     cost = f"epsilon = {budget['epsilon']:.4g}"
     cost += f", delta = {budget['delta']:.2g}" if budget["delta"] else ""
-    # With a delta, rare results may be much more likely: their probabilities together by delta.
+    # With a delta the factor alone is no bound: P(S) <= exp(epsilon) P'(S) + delta for any set S.
     beyond = f", and by at most {budget['delta']:.2g} beyond that" if budget["delta"] else ""
     return (
         f"The synthetic rows are drawn so that {whose} changes the probability of any result by a "
@@ -50,13 +50,13 @@ def budget_words(budget: dict[str, Any]) -> str:
 
 
 def not_promised_of_drawn(compared: int, limited: bool, unit: str = "row") -> list[str]:
-    """What a reader of synthetic rows might wrongly believe.
+    """Caveats of synthetic rows: what a reader might wrongly believe.
 
-    So many releases were compared, of which one was chosen; `limited` says whether a limit other
-    than epsilon had to be met, `unit` what epsilon covers.
+    `compared` is the number of releases that one was chosen from; `limited` says whether a limit
+    other than epsilon had to be met, `unit` whom epsilon covers.
     """
     several = "with several rows in the table, and people " if unit == "row" else ""
-    found = [
+    caveats = [
         "What is true of many people can be learnt from the rows, and so guessed about anybody, in "
         f"the table or not; only what is particular to one {unit} is hidden.",
         f"People {several}related to others in the table are less protected.",
@@ -65,16 +65,16 @@ def not_promised_of_drawn(compared: int, limited: bool, unit: str = "row") -> li
         "Synthetic rows describe no real person, and figures computed from them are approximate.",
     ]
     if compared > 1:
-        found.append(
+        caveats.append(
             f"Which of {compared} synthetic tables to publish was decided by looking at the "
             "original without noise; epsilon does not cover this choice."
         )
     if limited:
-        found.append(
+        caveats.append(
             "It was published because it met limits that were measured on the original without "
             "noise; epsilon does not cover this."
         )
-    return found
+    return caveats
 
 
 _NEVER = (
@@ -83,7 +83,7 @@ _NEVER = (
     "Nobody is protected against an attacker who has other data about the same people and "
     "knows columns that were assumed to be unknown.",
 )
-"""What no release promises."""
+"""Caveats of every release of real rows."""
 
 
 def not_promised(
@@ -100,29 +100,28 @@ def not_promised(
     linked: bool = False,
     moved: bool = False,
 ) -> list[str]:
-    """What a reader might wrongly believe.
+    """Caveats of a release of real rows: what a reader might wrongly believe.
 
     Parameters
     ----------
     promises : iterable of entries of a manifest
     unit : {"people", "rows"}
-        What they count.
+        What the promises count.
     alone : bool
-        Whether fewer than promised are alike in all released columns together.
+        Whether some group alike in all released columns is smaller than promised.
     sensitive_released : bool
     caveat : str
-        What recipients must be told of cells that were changed on purpose.
+        The caveat of a method that changes cells on purpose, if it has one.
     several : bool
         Whether a person may have several rows.
     covered_rows : int
         How many rows of a person attackers may know; see `rows_known`.
     suppressed, diverse : bool
-        Whether some were left out, and whether groups that are too alike in the sensitive column
-        were, too.
+        Whether rows were suppressed, and whether also for being too alike in the sensitive column.
     linked : bool
         Whether the file says which rows are of one person.
     moved : bool
-        Whether dates were moved, whatever else the method did.
+        Whether dates were moved, besides what the method does.
 
     Examples
     --------
@@ -178,7 +177,7 @@ def not_promised(
 
 
 def rows_known(promises: Iterable[Mapping[str, Any]], stated: Iterable[Mapping[str, Any]]) -> int:
-    """How many rows of a person any attacker may know by what is promised and stated of groups.
+    """How many rows of a person an attacker may know, for all attackers at once.
 
     >>> rows_known([{"key": "k_anonymity"}], [{"key": "known_rows", "rows": 2}])
     2
@@ -193,10 +192,10 @@ _COMPARED = re.compile(r"Which of ([1-9][0-9]{0,5}) synthetic tables")
 
 
 def possible_not_promised(content: Mapping[str, Any]) -> Iterator[list[str]]:
-    """All that a manifest may say is not promised, by what else it says.
+    """Every list of caveats that fits the rest of a manifest.
 
-    The rest is not for others to know: whether the target is the sensitive column, and what
-    synthetic rows were chosen by.
+    There are several because the manifest does not reveal whether the target is the sensitive
+    column, nor by which limits synthetic rows were chosen.
     """
     if content.get("budget") is not None:
         said = next(filter(None, map(_COMPARED.match, content["not_promised"])), None)
@@ -224,7 +223,7 @@ def possible_not_promised(content: Mapping[str, Any]) -> Iterator[list[str]]:
 
 
 def _not_by_containment(promises: list[Mapping[str, Any]]) -> list[str]:
-    """What containment leaves open; nothing where equal rows are promised over the same columns."""
+    """The caveat of containment; none where k-anonymity is promised over the same columns."""
     equal = [entry for entry in promises if entry["key"] == "k_anonymity"]
     covered = {column for entry in equal for column in entry["columns"]}
     if all(covered.issuperset(entry["columns"]) for entry in promises):
@@ -245,7 +244,7 @@ def _not_by_containment(promises: list[Mapping[str, Any]]) -> list[str]:
 
 
 def exposure_words(exposure: ExposureFacts, target: str) -> list[str]:
-    """Both figures, and in how many groups all share the value of the target.
+    """Exposure in sentences: by known columns, by all columns, and groups that share the target.
 
     >>> found = {"unit": "people", "asked": 5, "total": 90, "everything": {"k": 1, "unique": 20},
     ...     "known": {"columns": ["age"], "kind": "equal", "k": 7, "unique": 0},
@@ -282,7 +281,7 @@ def everything_words(exposure: ExposureFacts) -> str:
 
 
 def unique_words(exposure: ExposureFacts) -> str:
-    """Who is like nobody else in all released columns, for a headline; empty where nobody is."""
+    """How many are unique in all released columns, for a headline; empty where nobody is."""
     everything = exposure["everything"]
     return "" if everything["unique"] == 0 else _crowd(everything, exposure)
 
@@ -330,14 +329,14 @@ ABOUT_ORIGINAL = {
     "versions": "the versions used",
     "date": "the date",
 }
-"""Parts of a manifest about the original, or about how the release was made, in words."""
+"""Parts of a manifest about the original or the making of the release, in words."""
 
 
 def counted_claims(content: dict[str, Any], private: bool, present: bool) -> Iterator[str]:
-    """The promises in words built from the figures that were counted.
+    """The promises that were counted again, in sentences built from the counted figures.
 
-    `private` says whether the people of the rows are known, `present` whether a register was there
-    to count delta-presence in.
+    `private` says whether the person of each row is known, `present` whether delta-presence was
+    counted in a register.
     """
     for entry in content["promises"]:
         in_rows = entry["recount"] == "private" and not private
@@ -354,7 +353,7 @@ def counted_claims(content: dict[str, Any], private: bool, present: bool) -> Ite
 
 
 def counted_alone(content: dict[str, Any], private: bool) -> list[str]:
-    """Who is unique in the release, in words: rows where people cannot be counted."""
+    """Exposure in words; of rows where people cannot be counted."""
     exposure = content.get("exposure")
     if exposure is None:
         return []
@@ -363,7 +362,7 @@ def counted_alone(content: dict[str, Any], private: bool) -> list[str]:
 
 
 def only_stated(content: dict[str, Any], private: bool, present: bool) -> Iterator[str]:
-    """What the publisher says and nobody checked, in words."""
+    """What the publisher states and `verify` did not check, in sentences."""
     if content.get("budget") is not None:
         said = budget_claim(content["budget"])
         yield f"{NOT_CHECKED}{said} The rows do not show how they were drawn."

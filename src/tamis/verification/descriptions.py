@@ -1,9 +1,9 @@
-"""The descriptions that catalogues and tools read, each written from the manifest alone.
+"""Metadata that data catalogues and tools read, each file written from the manifest alone.
 
-`croissant.json` follows Croissant 1.1 with fields for responsible AI, `datapackage.json` the Data
-Package standard of Frictionless, and `README.md` is a dataset card. They say nothing that the
-manifest does not, so that `verify` can write them once more and compare the bytes. What no manifest
-has, such as a licence, an address and who made the data, is for whoever puts the release somewhere.
+`croissant.json` follows Croissant 1.1 with its fields for responsible AI, `datapackage.json` the
+Data Package standard of Frictionless, and `README.md` is a dataset card. They say nothing that the
+manifest does not, so `verify` can write them again and compare the bytes. A licence, an address and
+the creators are not in a manifest: whoever uploads the release adds them.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ _MEDIA = {
 """The media type of each format of rows."""
 _CROISSANT_COLUMNS = ("csv", "long", "parquet")
 _PACKAGE_COLUMNS = (*_CROISSANT_COLUMNS, "xlsx")
-"""Formats whose columns the tools of each standard read by their names."""
+"""Formats whose columns the tools of each standard can address by name."""
 
 
 def described(content: Manifest) -> dict[str, bytes]:
-    """Every description that a manifest lists, by the name of its file."""
+    """The content of each description that a manifest lists, by file name."""
     wanted = {entry["name"] for entry in content.get("described", ())}
     return {name: describe(of, content) for of, name in DESCRIPTIONS.items() if name in wanted}
 
 
 def describe(which: str, content: Manifest) -> bytes:
-    """One description of the release that a manifest is about; what it lists as such is not read.
+    """One description, "croissant", "datapackage" or "card", of the release of a manifest.
 
     >>> file = {"name": "release.csv", "format": "csv", "rows": 9, "sha256": "0", "missing": "",
     ...     "texts": ""}
@@ -75,16 +75,16 @@ def _summary(content: Manifest) -> str:
 
 
 def _promised(content: Manifest) -> list[str]:
-    """What is promised and asked of groups, in the words of the manifest."""
+    """The promises, in the words of the manifest."""
     entries = [*content["promises"], *content.get("diversity", ())]
-    found = [entry["claim"] for entry in entries]
+    claims = [entry["claim"] for entry in entries]
     if "presence" in content:
-        found.append(content["presence"]["claim"])
-    return found + ([budget_claim(content["budget"])] if "budget" in content else [])
+        claims.append(content["presence"]["claim"])
+    return claims + ([budget_claim(content["budget"])] if "budget" in content else [])
 
 
 def _alone(content: Manifest) -> list[str]:
-    """Who is like few others, in words."""
+    """Exposure in words."""
     if "exposure" not in content:
         return []
     return exposure_words(content["exposure"], target_column(dict(content))["name"])
@@ -94,10 +94,10 @@ def _made(content: Manifest) -> list[str]:
     """What was done to the original."""
     method = content["method"]
     given = (f"{name} = {_plain(value)}" for name, value in method["parameters"].items())
-    found = [f"{RECORDED[method['name']].words} ({'; '.join([method['name'], *given])})"]
+    steps = [f"{RECORDED[method['name']].words} ({'; '.join([method['name'], *given])})"]
     if held := content.get("held_back"):
-        found.append(f"{held:,} {'column is' if held == 1 else 'columns are'} held back.")
-    return found + [f"{c['name']}: {_coarser(c)}" for c in content["columns"] if "coarser" in c]
+        steps.append(f"{held:,} {'column is' if held == 1 else 'columns are'} held back.")
+    return steps + [f"{c['name']}: {_coarser(c)}" for c in content["columns"] if "coarser" in c]
 
 
 def _left_out(content: Manifest) -> list[str]:
@@ -105,7 +105,7 @@ def _left_out(content: Manifest) -> list[str]:
 
 
 def _figures(content: Manifest) -> Iterator[str]:
-    """What was measured of the release, with the intervals."""
+    """The figures measured on the release, with their intervals."""
     for entry in content["measured"]:
         low, high = entry.get("low"), entry.get("high")
         within = "" if low is None or high is None else f" ({low:g} to {high:g})"
@@ -117,12 +117,12 @@ def _plain(value: Any) -> str:
 
 
 def _coarser(column: Manifest) -> str:
-    """How a coarser column is read."""
+    """How to read a generalised column."""
     return f"in a coarser form; {column['coarser']['read']}"
 
 
 def _of_column(column: Manifest) -> str:
-    """All that is said of a column in words."""
+    """The description of a column, from everything that the manifest says of it."""
     codes = (f"{value} is {label}" for label, value in column.get("codes", {}).items())
     parts = [
         column.get("question", ""),
@@ -135,7 +135,7 @@ def _of_column(column: Manifest) -> str:
 
 
 def _fields(content: Manifest) -> list[tuple[str, str, str]]:
-    """The columns of the file as they are there: header, kind and what is said of each."""
+    """Header, kind and description of each column as the file has them."""
     if content["file"]["format"] != "long":
         return [(c["header"], c["kind"], _of_column(c)) for c in content["columns"]]
     target = target_column(dict(content))
@@ -212,7 +212,7 @@ def _record_set(content: Manifest) -> dict[str, Any]:
     fields = [
         {
             "@type": "cr:Field",
-            "@id": f"rows/{quote(name, safe='')}",  # an address, in which not all can stand
+            "@id": f"rows/{quote(name, safe='')}",  # a URI, so other characters are escaped
             "name": name,
             "description": said,
             "dataType": _CROISSANT_TYPES[kind],
@@ -223,8 +223,8 @@ def _record_set(content: Manifest) -> dict[str, Any]:
         }
         for name, kind, said in _fields(content)
     ]
-    full = [{key: value for key, value in each.items() if value} for each in fields]
-    return {"@type": "cr:RecordSet", "@id": "rows", "name": "rows", "field": full}
+    fields = [{key: value for key, value in field.items() if value} for field in fields]
+    return {"@type": "cr:RecordSet", "@id": "rows", "name": "rows", "field": fields}
 
 
 _PACKAGE_TYPES = {
@@ -233,7 +233,7 @@ _PACKAGE_TYPES = {
     "nominal": {"type": "string"},
 }
 _ANY = {"type": "any"}
-"""Where cells have types of their own, no manifest says whether a category is a text or a truth."""
+"""For typed formats: a manifest does not say whether a category is stored as text or boolean."""
 
 
 def _datapackage(content: Manifest) -> bytes:
@@ -306,7 +306,7 @@ def _items(texts: Any) -> list[str]:
 
 
 def _marked(text: str) -> str:
-    """A text in one line of Markdown in which nothing is a mark, a link or an element."""
+    """A text on one line of Markdown, with every character that would be markup escaped."""
     return re.sub(r"([\\`*_\[\]<>|~#$&])", r"\\\1", " ".join(text.split()))
 
 

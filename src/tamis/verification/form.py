@@ -1,15 +1,15 @@
-"""The one form of a released file: the same rows are the same bytes, or the file is refused.
+"""The canonical form of a released file: equal rows give equal bytes, or the file is refused.
 
-Whatever may be written in two ways can carry something else besides the rows: quotes that nobody
-needs, ``1.0`` for ``1``, the order of the rows, a note in a spreadsheet. So the rows that were read
-are written once more by the one writer, and the bytes are compared. Rows are in the order of their
-content: by columns from left to right, missing first, texts by their bytes, numbers by value.
+Anything that can be written in two ways can hide a message: unnecessary quotes, ``1.0`` for ``1``,
+the order of the rows, a note in a spreadsheet. So the rows that were read are written again by the
+one writer, and the bytes are compared. Rows are in the order of their content: by columns from left
+to right, missing first, texts by their bytes, numbers by value.
 
-Two libraries pack the same rows differently in different versions, and only that may differ: the
-name of the version in the footer of a parquet file, and how the parts of a spreadsheet are packed.
+Two libraries write the same rows differently in different versions, and only this may differ: the
+version in the footer of a parquet file, and how the parts of a spreadsheet are compressed.
 
-Whether the cells are those that the manifest describes is asked of some rows at a time: what is
-right of all parts of a file is right of the file, so that one of any size can be looked at.
+Whether the cells agree with the manifest is checked for some rows at a time, so that a file of any
+size can be checked.
 """
 
 from __future__ import annotations
@@ -36,17 +36,18 @@ from tamis.verification.checks import hidden_in_parquet, unlike_a_table
 from tamis.verification.labels import wrong_bounds, wrong_labels
 
 PIECE = 1 << 20
+"""Bytes read at a time where files are compared."""
 FIRST_CELLS = 1_000
-"""The first cells, which tell of most types that a column is not of them."""
+"""How many cells are tried first: they rule out most types before all cells are looked at."""
 _VERSION = re.compile(
     rb"Polars(?: \(python\))? version [0-9]+\.[0-9]+\.[0-9]+(?:(?:a|b|rc)[0-9]+)?"
     rb"(?: \(build [0-9a-f]{7,40}\))?"
 )
-"""What a parquet file says of the library that wrote it."""
+"""How the footer of a parquet file names the library that wrote it."""
 
 
 def wrong_form(path: Path, raw: pl.DataFrame, content: dict[str, Any]) -> str:
-    """What a file shows besides its rows, in words; `raw` are its cells as they were read."""
+    """What a file reveals besides its rows, in words; `raw` are its cells as they were read."""
     format = content["file"]["format"]
     if format == "csv":
         return wrong_text(path, [raw], content)
@@ -76,14 +77,14 @@ def stated_dictionary(content: dict[str, Any]) -> Dictionary:
 
 
 def wrong_dictionary(frame: pl.DataFrame, content: dict[str, Any]) -> str:
-    """Whether codes are stated of values that no row has, or in another order than of their labels.
+    """Why the stated codes are not those of values in the file, in the order of their labels.
 
-    `frame` has numbers as such; what a question says is free.
+    `frame` has numbers as such; the text of a question is not checked.
     """
     said = stated_dictionary(content)
-    found = texts_of(frame, said)
+    used = texts_of(frame, said)
     for name, text in said.items():
-        if name not in found or list(text.codes.items()) != list(found[name].codes.items()):
+        if name not in used or list(text.codes.items()) != list(used[name].codes.items()):
             return (
                 f"codes of {name!r} are stated that no row has, or not in the order of their labels"
             )
@@ -91,7 +92,7 @@ def wrong_dictionary(frame: pl.DataFrame, content: dict[str, Any]) -> str:
 
 
 def wrong_parts(path: Path, parts: Iterable[pl.DataFrame], content: dict[str, Any]) -> str:
-    """The same of a csv or parquet file that is read some rows at a time."""
+    """What a csv or parquet file that is read in parts reveals besides its rows, in words."""
     if content["file"]["format"] == "csv":
         return wrong_text(path, parts, content)
     order = Order()
@@ -106,7 +107,7 @@ def unsorted_words(path: Path) -> str:
 
 
 def wrong_text(path: Path, parts: Iterable[pl.DataFrame], content: dict[str, Any]) -> str:
-    """What a csv file shows besides its rows: every cell has one spelling, every line one end."""
+    """What a csv file reveals besides its rows: other spellings, quotes or line ends."""
     spelling, order, written = Spelling(content), Order(), sha256()
     guarded = ""
     for number, raw in enumerate(parts):
@@ -125,7 +126,7 @@ def wrong_text(path: Path, parts: Iterable[pl.DataFrame], content: dict[str, Any
 
 
 def _guarded(raw: pl.DataFrame, plain: pl.DataFrame) -> str:
-    """A column with an apostrophe that the rule for texts does not put there."""
+    """Name, in words, of a column with an apostrophe that guarding texts does not put there."""
     for texts, again in zip(raw.get_columns(), safe(plain).get_columns()):
         if not bare(texts).equals(bare(again), null_equal=True):
             name = texts.name.removeprefix("'")
@@ -134,7 +135,7 @@ def _guarded(raw: pl.DataFrame, plain: pl.DataFrame) -> str:
 
 
 def _otherwise(path: Path) -> str:
-    """How a csv file is written that holds the right cells; it is a plain file."""
+    """What differs in a csv file that holds the right cells."""
     with open_plain_file(path) as file:
         beginning = file.read(PIECE)
     if b"\r\n" in beginning:
@@ -143,7 +144,7 @@ def _otherwise(path: Path) -> str:
 
 
 Candidate = Callable[[pl.Series], pl.Series]
-"""Cells of text as values of one type; what is not of that type becomes missing."""
+"""Converts texts to one type; a text that is not of that type becomes missing."""
 
 
 def _cast(dtype: Any) -> Candidate:
@@ -155,7 +156,7 @@ def _moment(unit: Any) -> Candidate:
 
 
 def _decimal(texts: pl.Series) -> pl.Series:
-    """Numbers with as many digits after the point as the first has, which is some."""
+    """Numbers as decimals with as many digits after the point as the first, which has some."""
     digits = len(str(texts.drop_nulls().first()).partition(".")[2])
     if not 0 < digits <= 38:
         return pl.Series([None] * texts.len(), dtype=pl.String)
@@ -170,11 +171,14 @@ _CANDIDATES: dict[str, tuple[Candidate, ...]] = {
         lambda texts: texts.str.to_time("%H:%M:%S%.f", strict=False),
     ),
 }
-"""The types that numbers and dates that are read as texts may have been of."""
+"""The types, by kind, that a column of numbers or dates may have had when it was written.
+
+Whole numbers come first: as floats, those above 2**53 would be rounded.
+"""
 
 
 class Spelling:
-    """In which types numbers and dates are written as they are spelled, for each column of a file.
+    """For each column, the types in which its numbers or dates would be written just as they are.
 
     Parameters
     ----------
@@ -197,7 +201,7 @@ class Spelling:
         """Look at some rows, as they are in the file."""
         for place, cells in enumerate(rows.get_columns()):
             if cells.dtype == pl.String:
-                fitting = [each for each in self.fitting[place] if _is_spelled(bare(cells), each)]
+                fitting = [to for to in self.fitting[place] if _is_spelled(bare(cells), to)]
                 self.fitting[place] = fitting
 
     def typed(self, rows: pl.DataFrame) -> pl.DataFrame:
@@ -219,14 +223,14 @@ class Spelling:
 
 
 def with_types(rows: pl.DataFrame, content: dict[str, Any]) -> pl.DataFrame:
-    """Rows with numbers and dates as such, also where a file has them as texts."""
+    """Rows with numbers and dates as such, where a file may have them as texts."""
     spelling = Spelling(content)
     spelling.take(rows)
     return spelling.typed(rows)
 
 
 def _is_spelled(texts: pl.Series, as_type: Candidate) -> bool:
-    """Whether values of a type would be written as these texts are; the first ones tell mostly."""
+    """Whether values of a type would be written as these texts; the first cells are tried first."""
     return all(_same(part, as_type) for part in (texts.head(FIRST_CELLS), texts))
 
 
@@ -239,7 +243,7 @@ def _same(texts: pl.Series, as_type: Candidate) -> bool:
 
 
 class Order:
-    """Whether rows that come in parts ascend by their content; columns count by their place.
+    """Whether rows that come in parts ascend by their content; column names do not matter.
 
     >>> order = Order()
     >>> order.take(pl.DataFrame({"a": [None, 1, 1]})), order.take(pl.DataFrame({"a": [0]}))
@@ -251,7 +255,7 @@ class Order:
         self._last: pl.DataFrame | None = None
 
     def take(self, rows: pl.DataFrame) -> bool:
-        """Whether all rows until now, with these, are in order."""
+        """Whether all rows so far, these included, are in order."""
         joined = (
             rows if self._last is None else pl.concat([self._last, rows], how="vertical_relaxed")
         )
@@ -260,7 +264,7 @@ class Order:
         return self.kept
 
     def watched(self, parts: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
-        """The same parts, looked at as they pass."""
+        """The same parts, checked as they pass."""
         for rows in parts:
             self.take(rows)
             yield rows
@@ -276,6 +280,7 @@ def is_ascending(rows: pl.DataFrame) -> bool:
     """
     if rows.height < 2:
         return True
+    # `tied`: neighbours equal in every column so far; only these can still be out of order.
     tied = pl.repeat(True, rows.height - 1, dtype=pl.Boolean, eager=True)
     for cells in map(bare, rows.get_columns()):
         before, after = cells.head(-1), cells.tail(-1)
@@ -290,7 +295,7 @@ def is_ascending(rows: pl.DataFrame) -> bool:
 
 
 def unlike(path: Path, again: Path, format: str) -> str:
-    """What a file shows that the same rows, written again, do not; empty where nothing."""
+    """How a file differs from the same rows written again, in words; empty where it does not."""
     if _same_bytes(path, again):
         return ""
     if format == "parquet":
@@ -314,7 +319,7 @@ def _same_bytes(one: Path, other: Path) -> bool:
 
 
 def _unlike_parquet(path: Path, again: Path) -> str:
-    """A parquet file may differ in the version of polars alone, at the end of its footer."""
+    """How a parquet file differs in more than the version of polars named in its footer."""
     if hidden := hidden_in_parquet(path):
         return hidden
     theirs, ours = _footer(path), _footer(again)
@@ -333,7 +338,7 @@ def _unlike_parquet(path: Path, again: Path) -> str:
 
 
 def _footer(path: Path) -> bytes:
-    """The end of a parquet file: what is in it, how long that is, and its sign."""
+    """The end of a parquet file: its metadata, their length in 4 bytes, and the magic number."""
     with open_plain_file(path) as file:
         size = file.seek(-8, 2) + 8
         length = int.from_bytes(file.read(4), "little") + 8
@@ -342,13 +347,13 @@ def _footer(path: Path) -> bytes:
 
 
 def _as_if_by(footer: bytes, mine: bytes, other: bytes) -> bytes:
-    """A footer with another version in it; texts have their length before them, in one byte."""
+    """A footer with another version in it; a text has its length before it, in one byte."""
     changed = footer[:-8].replace(_short(mine), _short(other))
     return changed + len(changed).to_bytes(4, "little") + footer[-4:]
 
 
 def _short(text: bytes) -> bytes:
-    return bytes([len(text)]) + text  # below 128, as every version is
+    return bytes([len(text)]) + text  # a varint of one byte: every version is shorter than 128
 
 
 def _same_pages(path: Path, again: Path, theirs: bytes, ours: bytes) -> bool:
@@ -365,7 +370,7 @@ def _same_pages(path: Path, again: Path, theirs: bytes, ours: bytes) -> bool:
 
 
 def _unlike_archive(path: Path, again: Path) -> str:
-    """The parts of a spreadsheet must be those of the rows; how they are packed may differ."""
+    """How a spreadsheet differs in more than the compression of its parts."""
     try:
         with ZipFile(path) as one, ZipFile(again) as other:
             return _unlike_parts(path, one, other)
@@ -391,14 +396,14 @@ _SAID = (
     *("date_time", "extra", "comment", "flag_bits", "compress_type", "internal_attr"),
     *("external_attr", "create_system", "create_version", "extract_version"),
 )
-"""What an archive says of a part."""
+"""What an archive records about a part."""
 
 
 def _accounted(path: Path, one: ZipFile, other: ZipFile) -> int:
-    """The bytes of an archive that are packed parts and what is said of them; -1: more is said.
+    """The bytes that the parts of an archive account for; -1 where a header holds anything else.
 
-    A part has a header before it, of 30 bytes and its name, and an entry in the list at the end, of
-    46 bytes and its name; the list ends in 22 bytes.
+    A part has a header of 30 bytes and its name, and an entry of 46 bytes and its name in the
+    central directory, which ends in a record of 22 bytes. Any further byte could hide something.
     """
     total = 22
     with open_plain_file(path) as file:
@@ -416,25 +421,25 @@ def _accounted(path: Path, one: ZipFile, other: ZipFile) -> int:
 
 
 def _ends(file: BinaryIO, size: int) -> bool:
-    """Whether a packed part ends where it says, with nothing behind it."""
+    """Whether a compressed part ends where its header says, with nothing after it."""
     unpack = decompressobj(-15)
     unpack.decompress(file.read(size))
     return unpack.eof and not unpack.unused_data
 
 
 BOUNDS = ("lower bound", "upper bound")
-"""Columns that hold the ends of the intervals of another one."""
+"""Roles of columns that hold the ends of another column's intervals."""
 _WRITTEN_DATE = r"^(?:[+-]?[0-9]{4,}-[0-9]{2}-[0-9]{2})?(?: ?[0-9]{2}:[0-9]{2}:[0-9]{2}[.0-9]*)?$"
 
 
 def wrong_rows(rows: int, content: dict[str, Any]) -> str:
-    """Whether a file has another number of rows than its manifest says."""
+    """Why the number of rows is not the one that the manifest states; empty if it is."""
     said = content["file"]["rows"]
     return "" if rows == said else f"the file has {rows} rows, but the manifest says {said}"
 
 
 def wrong_schema(raw: pl.DataFrame, content: dict[str, Any]) -> str:
-    """What does not fit the manifest in the columns of a file, or of some of its rows."""
+    """How the columns of a file, or of a part of it, differ from the manifest."""
     said, format = [column["name"] for column in content["columns"]], content["file"]["format"]
     headers = safe_names(said) if format == "csv" else said
     if raw.columns != headers or [c["header"] for c in content["columns"]] != headers:
@@ -452,7 +457,7 @@ def wrong_schema(raw: pl.DataFrame, content: dict[str, Any]) -> str:
 
 
 def _wrong_bins(cells: pl.Series, column: dict[str, Any]) -> str:
-    """What does not fit the classes that a target of numbers is said to be cut into."""
+    """Why cells do not fit the stated classes of a numeric target."""
     cuts, labels = column["bins"]["cuts"], column["bins"]["labels"]
     if column["role"] != "target" or not cuts or len(labels) != len(cuts) + 1:
         return f"the classes of column {column['name']!r} are not those between its cuts"
@@ -464,7 +469,7 @@ def _wrong_bins(cells: pl.Series, column: dict[str, Any]) -> str:
 
 
 def wrong_ladders(frame: pl.DataFrame, content: dict[str, Any]) -> str:
-    """What is not on the stated ladders, or no bound of one, among some rows."""
+    """Which column has a value that its stated ladder does not give, in words; also its bounds."""
     for column in content["columns"]:
         if "coarser" in column and wrong_labels(frame[column["name"]], column["coarser"]):
             return f"column {column['name']!r} has a value that is not on its stated ladder"
@@ -484,7 +489,7 @@ def wrong_ladders(frame: pl.DataFrame, content: dict[str, Any]) -> str:
 
 
 def label_columns(content: dict[str, Any]) -> dict[str, dict[str, list[str]]]:
-    """The columns of grouped values, with the values that the manifest names behind each label."""
+    """The columns of grouped values, each with the values that the manifest lists per label."""
     return {
         column["name"]: column["coarser"]["groups"]
         for column in content["columns"]
@@ -493,10 +498,10 @@ def label_columns(content: dict[str, Any]) -> dict[str, dict[str, list[str]]]:
 
 
 def wrong_groups_of_values(labels: Mapping[str, Collection[str]], content: dict[str, Any]) -> str:
-    """What a manifest names behind labels besides what rows have.
+    """Why the groups that a manifest lists reveal more than the rows; empty where they do not.
 
-    `labels` has those of all rows, by column. A group of its own could name somebody who is left
-    out, and a value behind a label somebody's address.
+    `labels` are those of all rows, by column. A group that no row has could name someone who was
+    suppressed, and a listed value could be someone's address.
     """
     stated = {column["name"] for column in content["columns"] if column["stated"]}
     for name, groups in label_columns(content).items():

@@ -1,7 +1,7 @@
-"""The labels of a column in a coarser form: whether the stated ladder gives them, and to whom.
+"""Labels of generalised columns: whether the stated form gives them, and which values get which.
 
-This reads the statement by itself: it knows no ladder, and none of the code that coarsens. Each
-form that a manifest may state is a class, which says what the statement holds.
+This interprets the manifest independently: it uses none of the code that generalises. Each form
+that a manifest may state is a class, which declares the keys of the statement.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ Labels = list[str | None] | None
 
 @dataclass(frozen=True)
 class StatedForm(ABC):
-    """A coarser form as a manifest states it."""
+    """A generalised form as a manifest states it."""
 
     said: Mapping[str, Any]
 
     word: ClassVar[str]
-    """The key of a statement that says which form it has."""
+    """The key that tells statements of this form from others."""
     keys: ClassVar[dict[str, Shape]]
-    """What the statement may hold."""
+    """The keys of the statement and their shapes."""
 
     @property
     @abstractmethod
@@ -60,25 +60,25 @@ class StatedForm(ABC):
 
     @abstractmethod
     def fits(self) -> Fits:
-        """A test whether a label is one of the form."""
+        """A predicate that says whether a label is one of this form."""
 
     @property
     def kind(self) -> str:
-        """The kind of the column before it was made coarser; empty where nothing says it."""
+        """The kind of the column before it was generalised; empty where the statement is silent."""
         ends = self.points
         return "number" if all(isinstance(end, int | float) for end in ends) else "date"
 
     @property
     def points(self) -> list[Any]:
-        """Where its intervals are said to end."""
+        """The ends of intervals that are stated."""
         return [self.said[end] for end in ("bottom", "top") if end in self.said]
 
     def ends(self, label: str) -> Interval | None:
-        """The ends of the interval that a label stands for; `None` where it is none."""
+        """The ends of the interval that a label stands for; `None` where it is no interval."""
         return _ends(label)
 
     def labels_of(self, values: pl.Series, labels: list[str], form: Any) -> Labels:
-        """The label of each value, as the function of that name says."""
+        """The label of each value; see the function `labels_of`."""
         return _labels_between(_points(values), labels, _ends_or_point)
 
 
@@ -168,7 +168,7 @@ def _is_step(value: Any) -> bool:
 
 
 class StatedStep(StatedForm):
-    """Numbers that are multiples of a step, which stay numbers."""
+    """Numbers rounded down to multiples of a step, which stay numbers."""
 
     word = "step"
     keys: ClassVar[dict[str, Shape]] = {"step": _is_step}
@@ -194,7 +194,7 @@ class StatedStep(StatedForm):
 
 
 class StatedEnds(StatedForm):
-    """Values as they are between the ends, one label beyond each."""
+    """Exact values, top- and bottom-coded: one label beyond each end."""
 
     word = "ends"
     keys: ClassVar[dict[str, Shape]] = {"ends": {"bottom?": is_point, "top?": is_point}}
@@ -220,7 +220,7 @@ class StatedEnds(StatedForm):
 
 
 class StatedPrefix(StatedForm):
-    """The first characters."""
+    """The first characters of a text."""
 
     word = "keep"
     keys: ClassVar[dict[str, Shape]] = {"keep": is_count}
@@ -244,7 +244,7 @@ _CALENDAR = {
     "year": r"\d{4,}",
     "decade": r"\d{3,}0s",
 }
-"""How the parts of the calendar are written."""
+"""How each part of the calendar is written, as a pattern."""
 
 
 class StatedDates(StatedForm):
@@ -268,7 +268,7 @@ class StatedDates(StatedForm):
         def fits(text: str) -> bool:
             if pattern.fullmatch(text) is None:
                 return text in tails
-            # A part beyond an end would be told apart from the tail that it belongs to.
+            # A part that reaches beyond an end would split the tail that its dates belong to.
             if unit == "hour" or (ends := _calendar_ends(text)) is None:
                 return True
             return low <= ends[0] and ends[1] <= high
@@ -290,7 +290,7 @@ class StatedDates(StatedForm):
 
 
 class StatedGroups(StatedForm):
-    """Groups of values, of which common ones are named."""
+    """Groups of values, of which the manifest lists the common ones."""
 
     word = "groups"
     keys: ClassVar[dict[str, Shape]] = {"groups": Keyed([is_text]), "unlisted?": is_text}
@@ -320,7 +320,7 @@ STATED = {
 
 
 def stated_form(said: Mapping[str, Any]) -> StatedForm | None:
-    """The form that a statement has; `None` for an odd one.
+    """The form of a statement; `None` where it has none of them.
 
     >>> stated_form({"width": 10, "top": 90}).read
     '[a, b) means from a up to but not including b'
@@ -335,7 +335,7 @@ def _known_form(said: Mapping[str, Any]) -> StatedForm:
 
 
 def wrong_labels(cells: pl.Series, said: dict[str, Any]) -> bool:
-    """Whether any cell is no rung of what a manifest states.
+    """Whether any cell is a label that the stated form does not give.
 
     >>> wrong_labels(pl.Series(["[40, 50)", None, ">= 90"]), {"width": 10, "top": 90})
     False
@@ -348,7 +348,7 @@ def wrong_labels(cells: pl.Series, said: dict[str, Any]) -> bool:
 
 
 def wrong_bounds(labels: pl.Series, ends: pl.Series, end: str, said: dict[str, Any]) -> bool:
-    """Whether a column does not hold the lower, or the upper, end of each label beside it.
+    """Whether `ends` differs from the lower (or upper) ends of the labels in the same rows.
 
     >>> labels = pl.Series(["[40, 50)", ">= 90"])
     >>> wrong_bounds(labels, pl.Series([40.0, 90.0]), "lower", {"width": 10, "top": 90})
@@ -362,7 +362,7 @@ def wrong_bounds(labels: pl.Series, ends: pl.Series, end: str, said: dict[str, A
 
 
 def _known_end(label: str | None, side: int, form: StatedForm) -> float | None:
-    """An end of a label as a number; none where it is open, or the label is missing."""
+    """The lower (0) or upper (1) end of a label; `None` where it is open or the label missing."""
     both = None if label is None else form.ends(label)
     return None if both is None or both[side] in (inf, -inf) else both[side]
 
@@ -372,7 +372,7 @@ def _place(cell: Any) -> float | None:
 
 
 def _calendar_ends(label: str) -> Interval | None:
-    """The first day of a part of the calendar, and the first day after it; a tail is open."""
+    """The first day of a part of the calendar and the first day after it; tails are open."""
     if label.startswith(("< ", ">= ")):
         return _ends(label)
     if re.fullmatch(r"\d{4}-\d\d-\d\d", label):
@@ -387,7 +387,7 @@ def _calendar_ends(label: str) -> Interval | None:
 
 
 def _month(months: int) -> float:
-    """The first day of a month, counted from the year 0; none beyond the calendar."""
+    """The first day of a month, counted from the year 0; infinite beyond the calendar."""
     year, month = divmod(months, 12)
     if not 1 <= year <= date.max.year:
         return inf
@@ -395,7 +395,7 @@ def _month(months: int) -> float:
 
 
 def _whole_ends(text: str) -> Interval | None:
-    """The ends of an interval of whole numbers, of which the upper one is the first beyond it.
+    """The ends of an interval of whole numbers, the upper one exclusive.
 
     >>> _whole_ends("57 to 62"), _whole_ends("0"), _whole_ends("17 or less"), _whole_ends("< 5")
     ((57.0, 63.0), (0.0, 1.0), (-inf, 18.0), None)
@@ -413,13 +413,13 @@ def _whole_ends(text: str) -> Interval | None:
 
 
 def _open_ends(said: Mapping[str, Any]) -> Interval:
-    """Where the lowest and the highest label begin and end; infinite where there is none."""
+    """The stated bottom and top; infinite where there is none."""
     bottom, top = said.get("bottom"), said.get("top")
     return -inf if bottom is None else _point(bottom), inf if top is None else _point(top)
 
 
 def _as_written(text: str) -> Fraction | None:
-    """A number exactly as its digits say: 0.1 is a tenth."""
+    """The number that the digits of a text say, exactly: 0.1 is a tenth, not the nearest float."""
     try:
         return Fraction(repr(float(text)))
     except ValueError:
@@ -431,7 +431,7 @@ def _is_whole(number: float) -> bool:
 
 
 def _ends(text: str) -> Interval | None:
-    """The ends of an interval as it is written; none if it is not written like one."""
+    """The ends of an interval ``[a, b)``, ``< b`` or ``>= a``; `None` for any other text."""
     try:
         if found := re.fullmatch(r"\[(.+), (.+)\)", text):
             return _point(found[1]), _point(found[2])
@@ -444,7 +444,7 @@ def _ends(text: str) -> Interval | None:
 
 
 def _point(end: Any) -> float:
-    """A number, or the number of a day, counted from the first of January 1."""
+    """A number as it is; a date as days since 1 January of the year 1."""
     try:
         return float(end)
     except ValueError:
@@ -454,12 +454,12 @@ def _point(end: Any) -> float:
 def labels_of(
     values: pl.Series, labels: list[str], said: dict[str, Any], form: Any = None
 ) -> Labels:
-    """The label that each value has in a file; `None` for one that no row of it can have.
+    """The label that each value has in a file; `None` for a value that no row can have.
 
-    Values are distinct and as they are before they are made coarser, none missing; labels are those
-    of the file, of which the manifest says `said`. `form` is the level and the ladder of the
-    holder's recipe, which has every value of a group; the whole is `None` where groups are stated
-    and do not name every value.
+    `values` are distinct values of the original column, none missing; `labels` are those of the
+    file, of the form `said` in the manifest. `form` is the level and ladder of the holder's recipe,
+    which lists every value of a group. Returns `None` where groups are stated and do not list every
+    value.
 
     >>> labels_of(pl.Series([39, 41, 95]), ["[40, 50)", ">= 90"], {"width": 10, "top": 90})
     [None, '[40, 50)', '>= 90']
@@ -471,18 +471,21 @@ def labels_of(
 def _labels_between(
     points: list[float], labels: list[str], ends: Callable[[str], Interval | None]
 ) -> list[str | None]:
+    """The label whose interval contains each point, `None` where none does."""
     known = sorted((*both, label) for label in labels if (both := ends(label)) is not None)
     lows = [low for low, _, _ in known]
-    found: list[str | None] = []
+    chosen: list[str | None] = []
     for point in points:
+        # Intervals are disjoint, so only the last that begins at or before the point can hold it.
+        # An exact value is an interval of no width, which holds its one point.
         place = bisect_right(lows, point) - 1
         inside = place >= 0 and (point < known[place][1] or point == known[place][0])
-        found.append(known[place][2] if inside else None)
-    return found
+        chosen.append(known[place][2] if inside else None)
+    return chosen
 
 
 def _ends_or_point(label: str) -> Interval | None:
-    """The ends of an interval; of a value that is told as it is, the value twice."""
+    """The ends of an interval; for an exact value, that value twice."""
     if (found := _ends(label)) is not None:
         return found
     try:
@@ -492,7 +495,7 @@ def _ends_or_point(label: str) -> Interval | None:
 
 
 def _points(values: pl.Series) -> list[float]:
-    """Numbers as they are, dates in days from the first of January 1."""
+    """Numbers as they are; dates and times in days since 1 January of the year 1."""
     if values.dtype.is_numeric():
         return values.cast(pl.Float64).to_list()
     moments = values.cast(pl.Datetime("us")).to_physical().to_list()
@@ -500,6 +503,7 @@ def _points(values: pl.Series) -> list[float]:
 
 
 EPOCH = date(1970, 1, 1).toordinal() - 1
+"""Days from 1 January of the year 1 to the first day that polars counts from."""
 
 
 def _labels_of_groups(values: pl.Series, said: Mapping[str, Any], form: Any) -> Labels:
@@ -523,7 +527,7 @@ def _labels_of_groups(values: pl.Series, said: Mapping[str, Any], form: Any) -> 
 
 
 def _group_key(text: str, number: bool) -> Any:
-    """What a value of a group is compared by: numbers by their size, however they are written."""
+    """What values of groups are compared by: numbers by value, however they are written."""
     try:
         return float(text) if number else text
     except ValueError:
@@ -531,7 +535,7 @@ def _group_key(text: str, number: bool) -> Any:
 
 
 def _texts(values: pl.Series) -> list[str]:
-    """Values as ladders write them: a whole number without a point."""
+    """Values as ladders write them: whole numbers without a decimal point."""
     if values.dtype == pl.Datetime:
         return values.dt.strftime(MOMENT).to_list()
     texts = values.cast(pl.String)

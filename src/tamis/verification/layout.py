@@ -1,7 +1,7 @@
-"""What a published folder contains, by name, its documents, and what is checked of it, in words.
+"""File names of a published folder, reading and writing its documents, and the checks in words.
 
-Nothing in such a folder is trusted: only plain files are opened, never a link, a pipe or a
-device, and no more of a document is read than a release of any size needs.
+Nothing in such a folder is trusted: only plain files are opened, never a link, a pipe or a device,
+and documents are read up to a size that no release exceeds.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ PEOPLE = "people.csv"
 SECRETS = "secrets.csv"
 NAMES = "rows.csv"
 HEADERS = {PEOPLE: "person", SECRETS: "secret", NAMES: "person,row,content"}
-"""What a private file has for each released row."""
+"""The header of each private file that has a line per released row."""
 _ABOUT = ("scorecard.json", "summary.json", DOSSIER, "dossier.json")
 PRIVATE_FILES = (REPORT, RECIPE, *_ABOUT, PEOPLE, SECRETS, NAMES)
 """What `private/` may contain; nothing else counts as part of a release."""
@@ -45,11 +45,11 @@ SCHEMA = "tamis-release"
 SCHEMA_VERSION = 2
 """Raised whenever a manifest or a file of an earlier tamis would no longer verify."""
 MOST_BYTES = 16 << 20
-"""How long a JSON document of a release may be."""
+"""Largest size of a JSON document of a release."""
 
 
 def unexpected_files(folder: Path) -> list[str]:
-    """What a folder contains that no release has: other names, and anything but plain files.
+    """Names in a folder that no release has, and names of anything but plain files.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -80,11 +80,11 @@ def is_folder(path: Path) -> bool:
 
 def digest(path: Path) -> str:
     """The SHA-256 of a plain file."""
-    found = sha256()
+    total = sha256()
     with open_plain_file(path) as file:
         while block := file.read(1 << 20):
-            found.update(block)
-    return found.hexdigest()
+            total.update(block)
+    return total.hexdigest()
 
 
 def write_json(path: Path, content: Any) -> None:
@@ -92,16 +92,16 @@ def write_json(path: Path, content: Any) -> None:
 
 
 def json_bytes(content: Any) -> bytes:
-    """A document in the one way that it is written: spaces, numbers and texts have one spelling."""
+    """A document as canonical JSON: one spelling of spaces, numbers and texts."""
     text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
     return f"{text}\n".encode()
 
 
 def is_in_one_form(path: Path, content: Any) -> bool:
-    """Whether a document that was read is written as this one would be."""
+    """Whether the file of a document is exactly its canonical JSON."""
     try:
         expected = json_bytes(content)
-    except UnicodeEncodeError:  # half of a pair, which no text has
+    except UnicodeEncodeError:  # a lone surrogate, which JSON can escape but UTF-8 cannot hold
         return False
     with open_plain_file(path) as file:
         return file.read(len(expected) + 1) == expected
@@ -128,10 +128,10 @@ def read_json(path: Path, most: int = MOST_BYTES) -> Any:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    record = dict(pairs)
+    if len(record) < len(pairs):
         raise ValueError("a key occurs twice")
-    return found
+    return record
 
 
 def _finite(text: str) -> float:
@@ -142,7 +142,7 @@ def _finite(text: str) -> float:
 
 
 CHECK_WORDS = {
-    "manifest": "The manifest is complete and well formed, and has nothing that none has.",
+    "manifest": "The manifest is complete and well formed, and contains nothing else.",
     "files": "There is no file that does not belong to a release.",
     "hash": "Each file is the one that the manifest was written for.",
     "described": "Descriptions say what the manifest says, and nothing else.",
@@ -163,4 +163,4 @@ CHECK_WORDS = {
     "identifiers": "No column that says who someone is was released.",
     "private": "The private part belongs to this release, where it is there.",
 }
-"""By the name of a check, as `verify` gives it in JSON."""
+"""What each check checks, by the name that `verify` gives it in JSON."""

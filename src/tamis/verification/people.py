@@ -1,21 +1,22 @@
-"""Whose the released rows are: their order, the person of each, and how many were left out.
+"""The people of the released rows: row order, the person of each row, suppression, names of rows.
 
 No identifier is released, so a recipient can only count rows, in the order of their content.
-Where people have several, the holder keeps ``private/people.csv``: for each row of the released
-file, in its order, a number that stands for a person. The numbers follow from the released rows
-and reveal nothing about the order of the original or of its identifiers.
+Where people have several rows, the holder keeps ``private/people.csv``: for each row of the
+released file, in its order, a number that stands for a person. The numbers follow from the released
+rows and reveal nothing about the order of the original or of its identifiers.
 
-Where rows of a person are released together, the first column of the file says whose each row is,
-by numbers from 1 that are drawn for this release: anybody can count people, and there is no such
-file.
+Where the rows of a person are released together, the first column of the file numbers the people,
+from 1, by a permutation drawn for this release. Anybody can then count people, and there is no
+``private/people.csv``.
 
-Of the people who were left out so that all others keep what is promised, the manifest has a rounded
-share and no number, which would tell how many rows there were and so whether one more was among
-them. The holder's recipe has the numbers.
+For suppressed people the manifest states a rounded share and no count, since a count would tell how
+many rows the original had and so whether one more was among them. The holder's recipe has the
+counts.
 
-``private/rows.csv`` has names of the released rows, by which `tamis release --earlier` finds who is
-in both: hashes of what tells people apart, of all identifiers, and of all cells of the original
-row; empty where there is no identifier. The recipe says which columns these are of.
+``private/rows.csv`` has names of the released rows, by which `tamis release --earlier` finds people
+who are in both releases: hashes of the columns that say whose a row is, of all identifiers, and of
+all cells of the original row; empty where there is no identifier. The recipe says which columns
+were hashed.
 """
 
 from __future__ import annotations
@@ -48,23 +49,23 @@ from tamis.verification.layout import (
 )
 
 DIGITS = 20
-"""The most characters a line may have."""
+"""Room for a number and its separator. Numbers have at most 18 digits, so that int64 holds them."""
 
 
 def link_numbers(release: Release, name: str, draw: np.random.Generator) -> pl.Series:
-    """The column that says which rows are of one person, by numbers drawn for this release.
+    """The column that links the rows of each person, by numbers drawn for this release.
 
-    People are numbered by what is released of them before numbers are drawn, so that nothing is
-    left of the order of rows or identifiers even for those who know what was drawn.
+    People are first numbered by their released rows and then permuted, so that even someone who
+    knows the seed learns nothing about the order of rows or identifiers in the original.
     """
     people = number_people(_leaving(release.table), release.people).renumbered()
     return pl.Series(name, draw.permutation(people.count)[people.codes] + 1)
 
 
 def arranged(table: Table, link: pl.Series | None = None) -> pl.DataFrame:
-    """Columns by name, the target last; rows in the order of their content.
+    """The released cells: columns by name, the target last; rows in the order of their content.
 
-    A column that says whose rows they are comes first.
+    The `link` column comes first, where there is one.
 
     >>> from tamis import Roles
     >>> rows = pl.DataFrame({"b": [1, 2, 3], "a": [4, 4, None], "y": [1, 0, 0]})
@@ -77,11 +78,11 @@ def arranged(table: Table, link: pl.Series | None = None) -> pl.DataFrame:
 def arrange_private(
     release: Release, secrets: NDArray[np.int64] | None = None, link: pl.Series | None = None
 ) -> tuple[People, NDArray[np.int64] | None]:
-    """The person of each row of the file that `arranged` gives, and its secrets, where there are.
+    """The person, and the secrets if any, of each row of the file that `arranged` gives.
 
-    Identical rows are in the order of the people, and those
-    of one person in the order of the secrets: whatever may tell rows apart, in the private part
-    alone, is a function of the rows and the secrets, never of where or whose they were.
+    Identical rows are in the order of their people, and those of one person in the order of their
+    secrets. So the order is a function of the rows and secrets alone, and says nothing about where
+    a row was in the original or which identifier it had.
     """
     rows, ties = _leaving(release.table, link), () if secrets is None else tuple(_lines(secrets))
     people = number_people(rows, release.people, *ties)
@@ -94,15 +95,14 @@ def arrange_private(
 def arrange_names(
     release: Release, names: pl.DataFrame, link: pl.Series | None = None
 ) -> pl.DataFrame:
-    """Names of the rows of the original as those of the file that `arranged` gives.
+    """The names of the original rows, in the order of the file that `arranged` gives.
 
-    Identical rows are in the order of their names, so that nothing is left of where they were.
+    Identical rows are in the order of their names, which says nothing about where they were.
     """
-    kept = names.filter(pl.Series(release.mask))
-    ties = [
-        kept[name].rank("dense").fill_null(0).to_numpy().astype(np.int64) for name in kept.columns
-    ]
-    return kept[content_order(_leaving(release.table, link), *ties)]
+    released = names.filter(pl.Series(release.mask))
+    ties = [column.rank("dense").fill_null(0) for column in released.get_columns()]
+    codes = [ranks.to_numpy().astype(np.int64) for ranks in ties]
+    return released[content_order(_leaving(release.table, link), *codes)]
 
 
 def _leaving(table: Table, link: pl.Series | None = None) -> pl.DataFrame:
@@ -111,24 +111,24 @@ def _leaving(table: Table, link: pl.Series | None = None) -> pl.DataFrame:
 
 
 def _lines(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-    """One number a row, or several, as columns."""
+    """The columns of an array that has one number or several for each row."""
     return numbers.reshape(len(numbers), -1).T
 
 
 def write_numbers(path: Path, numbers: NDArray[np.int64]) -> None:
-    """Write a file of the private part: one number a line, or some in columns, under its header."""
+    """Write a private file: one number or several on each line, under a header."""
     columns = [map(str, column.tolist()) for column in _lines(numbers)]
     lines = [number_header(path, len(columns)), *map(",".join, zip(*columns))]
     path.write_text("\n".join(lines) + "\n", encoding="ascii")
 
 
 def number_header(path: Path, columns: int) -> str:
-    """The first line of a file of numbers."""
+    """The header line of a file of numbers."""
     return ",".join([HEADERS[path.name]] * columns)
 
 
 def read_numbers(path: Path, rows: int, columns: int = 1) -> NDArray[np.int64]:
-    """The numbers in a file of the private part; an error where it does not fit so many rows."""
+    """The numbers of a private file; `CannotMeet` unless it has a valid line for each row."""
     most = DIGITS * columns * (rows + 1)
     with open_plain_file(path) as file:
         data = file.read(most + 1)
@@ -137,11 +137,11 @@ def read_numbers(path: Path, rows: int, columns: int = 1) -> NDArray[np.int64]:
     header = number_header(path, columns)
     first, *lines = data.decode("ascii", "replace").splitlines() or [""]
     cells = [line.split(",") for line in lines]
-    fits = all(len(each) == columns and all(map(_is_number, each)) for each in cells)
+    fits = all(len(line) == columns and all(map(_is_number, line)) for line in cells)
     if first != header or len(lines) != rows or not fits:
         raise CannotMeet(f"{PRIVATE}/{path.name} does not hold a {header} for each of {rows} rows")
-    found = np.array([list(map(int, each)) for each in cells], dtype=np.int64)
-    return found.reshape(rows, columns) if columns > 1 else found.reshape(rows)
+    numbers = np.array([list(map(int, line)) for line in cells], dtype=np.int64)
+    return numbers.reshape(rows, columns) if columns > 1 else numbers.reshape(rows)
 
 
 def _is_number(line: str) -> bool:
@@ -151,13 +151,13 @@ def _is_number(line: str) -> bool:
 def promises_in_people(
     entries: list[dict[str, Any]], frame: pl.DataFrame, people: People, unit: str
 ) -> list[dict[str, Any]]:
-    """The promises of a manifest, counted in people from a written file and its people.
+    """The promises of a manifest with people counted in the written file.
 
-    What was `measured` in rows becomes `rows_measured`; `recount` says what people can be counted
-    from, the file itself or the holder's private part. `CannotMeet` where people are too few.
+    What was `measured` in rows becomes `rows_measured`; `recount` says where people can be counted
+    again, in the file itself or with the private part. `CannotMeet` where there are too few people.
     """
     recount = "file" if people.each_row or people.together else "private"
-    found = []
+    counted = []
     for entry in entries:
         rows = entry["measured"]
         value = rows if people.each_row else measure(entry, frame, people)
@@ -167,12 +167,12 @@ def promises_in_people(
                 f"{entry['at_least']}; nothing was published"
             )
         counts = {"unit": unit, "measured": value, "rows_measured": rows, "recount": recount}
-        found.append({**entry, **counts})
-    return found
+        counted.append({**entry, **counts})
+    return counted
 
 
 def kept_people(folder: Path, frame: pl.DataFrame, content: dict[str, Any]) -> People | None:
-    """Whose each row of a published file is; `None` where only a part that is not there says."""
+    """The person of each row of a file; `None` where only an absent private part has them."""
     if (link := link_column(content)) is not None:
         numbers = frame.get_column(link).cast(pl.Int64, strict=False).fill_null(0).to_numpy()
         return People.named(numbers, frame.height).linked()
@@ -183,20 +183,20 @@ def kept_people(folder: Path, frame: pl.DataFrame, content: dict[str, Any]) -> P
 
 
 def link_column(content: Mapping[str, Any]) -> str | None:
-    """The column by which rows of a person belong together, if a manifest has one."""
+    """The column that links the rows of each person, if a manifest has one."""
     return next((c["name"] for c in content.get("columns", ()) if c["role"] == "link"), None)
 
 
 def wrong_link(frame: pl.DataFrame, content: dict[str, Any]) -> str:
-    """What is wrong with the numbers of people: each from 1 to as many as there are, and no other.
+    """Why the link column does not number the people 1, 2, ... without a gap; empty if it does.
 
-    So they have no room for anything that a number might tell of a person.
+    With all numbers used, their choice cannot carry information about a person.
     """
     link = link_column(content)
     if link is None:
         return ""
-    each = bare(frame.get_column(link)).cast(pl.String).cast(pl.Int64, strict=False).unique()
-    if each.drop_nulls().sort().to_list() == [*range(1, each.len() + 1)]:
+    numbers = bare(frame.get_column(link)).cast(pl.String).cast(pl.Int64, strict=False).unique()
+    if numbers.drop_nulls().sort().to_list() == [*range(1, numbers.len() + 1)]:
         return ""
     return f"column {link!r} does not number the people from 1 on"
 
@@ -204,10 +204,10 @@ def wrong_link(frame: pl.DataFrame, content: dict[str, Any]) -> str:
 def wrong_people(
     count: Callable[[dict[str, Any]], int] | None, folder: Path, content: dict[str, Any]
 ) -> str:
-    """What is wrong with the people that a manifest counts; empty where nothing is.
+    """What is wrong with the counts of people in a manifest; empty where nothing is.
 
-    `count` counts those of a promise; it is `None` where people are not known, without the private
-    part. Then they cannot be counted, only that they are no more than the rows.
+    `count` gives the people of a promise; it is `None` where the people of the rows are not known.
+    Then only this is checked: that no promise counts more people than rows.
     """
     for entry in content["promises"]:
         said, rows = entry["measured"], entry.get("rows_measured", entry["measured"])
@@ -236,12 +236,12 @@ def rows_stated(entry: dict[str, Any]) -> int:
 
 
 def uncounted(content: dict[str, Any], private: bool) -> bool:
-    """Whether a promise counts people that cannot be counted from what is here."""
+    """Whether a promise counts people, and the private part that has them is missing."""
     return not private and any(e.get("recount") == "private" for e in content["promises"])
 
 
 def wrong_left_out(folder: Path, rows: int, content: dict[str, Any]) -> str:
-    """What is wrong with what a manifest says is left out; empty where nothing is."""
+    """What is wrong with the stated share of suppressed rows or people; empty where nothing is."""
     stated = content.get("suppressed")
     if stated is not None and not _is_stated(stated):
         return "what is left out is not stated as a share in whole percent alone"
@@ -277,7 +277,7 @@ def _is_stated(stated: Any) -> bool:
 
 KINDS = tuple(HEADERS[NAMES].split(","))
 LONGEST_NAME_LINE = 80
-"""The most characters a line may have."""
+"""More characters than a line can have: three hashes of 20 digits, commas and a line end."""
 _LINE = re.compile(r"(?:[0-9a-f]{20})?,(?:[0-9a-f]{20})?,[0-9a-f]{20}")
 
 
@@ -288,7 +288,7 @@ def write_names(path: Path, names: pl.DataFrame) -> None:
 
 
 def read_names(folder: Path, rows: int) -> tuple[dict[str, tuple[str, ...]], pl.DataFrame] | None:
-    """The columns that rows are named by, and their names; `None` where nobody kept them."""
+    """The columns that were hashed, and the names of the rows; `None` where none were kept."""
     path = folder / PRIVATE / NAMES
     if not path.exists():
         return None
@@ -303,7 +303,7 @@ def read_names(folder: Path, rows: int) -> tuple[dict[str, tuple[str, ...]], pl.
 
 
 def wrong_names(folder: Path, rows: int) -> str:
-    """What is wrong with the names of the released rows; empty where nothing is, or none are."""
+    """What is wrong with the names of the released rows; empty where they are right or absent."""
     try:
         read_names(folder, rows)
     except CannotMeet as error:

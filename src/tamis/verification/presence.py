@@ -1,9 +1,9 @@
-"""Which people of a register are in a release: what its manifest claims, and counting it again.
+"""Delta-presence of a release: the claim of its manifest, counted again in a register.
 
-Recipients have no register, so only who has one can count. The manifest says from what to what the
-chance is; what was measured is in the holder's recipe. Which label a person of the register would
-have is read off the labels of the file and off what is stated of them, by code that knows no
-ladder. Of groups of values the manifest names only common ones: all are in the holder's recipe.
+Only someone who has the register can count. The manifest states the bounds of delta; the measured
+values are in the holder's recipe. The label that a person of the register would have follows from
+the labels of the file and their stated form, without the code that generalises. For groups of
+values the manifest lists only common ones; the holder's recipe lists all.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ KEY = "delta_presence"
 
 
 class PresentShares(NamedTuple):
-    """The smallest and the largest share of a class of the register that is in the file."""
+    """The smallest and the largest share of an equivalence class of the register in the file."""
 
     least: float
     most: float
 
 
 class Recounted(NamedTuple):
-    """What is wrong with a claim, or why nobody could count it; both empty where it holds."""
+    """Why a claim is wrong, or why it could not be counted; both empty where it holds."""
 
     wrong: str = ""
     uncounted: str = ""
@@ -51,10 +51,10 @@ def counted_shares(
     people: PeopleLike,
     crowds: pl.Series | None = None,
 ) -> PresentShares:
-    """The shares of the classes of a register that are in a file, given its manifest.
+    """The extreme shares of the register's equivalence classes that are in a file.
 
-    `forms` are the levels and ladders of the recipe; empty where only the manifest is known. Where
-    an engine has counted, `frame` has each class once, and `crowds` its people.
+    `content` is the manifest; `forms` are the levels and ladders of the recipe, empty without it.
+    Where an engine has counted, `frame` has each class once and `crowds` its people.
     """
     described = {c["name"]: c for c in content["columns"]}
     placed = [
@@ -78,7 +78,7 @@ def counted_shares(
 def _crowds(
     columns: Sequence[Ints], rows: int, people: PeopleLike, crowds: pl.Series | None = None
 ) -> pl.DataFrame:
-    """The people of each class; all are one where there are no columns."""
+    """The number of people in each equivalence class; a single class without any columns."""
     keys = {str(i): codes for i, codes in enumerate(columns)} or {"0": np.zeros(rows, np.int64)}
     if crowds is not None:
         counted = pl.DataFrame(keys).with_columns(crowd=crowds)
@@ -88,14 +88,14 @@ def _crowds(
 
 
 class _Placed(NamedTuple):
-    """The value of each row of the file and of the register by number, equal where they match."""
+    """Numbered values of the rows of the file and of the register, equal where they match."""
 
     file: Ints
     register: Ints
 
 
 class _Unnamed(Exception):
-    """Some values of the register have no place in what is stated."""
+    """The manifest does not list all values of a column, so they cannot be matched."""
 
 
 def _placed(
@@ -105,15 +105,16 @@ def _placed(
     if "coarser" in column:
         shown = bare(cells).cast(pl.String)
         known = values.drop_nulls().unique()
-        found = labels_of(known, shown.drop_nulls().unique().to_list(), column["coarser"], form)
-        if found is None:
+        labels = labels_of(known, shown.drop_nulls().unique().to_list(), column["coarser"], form)
+        if labels is None:
             raise _Unnamed(column["name"])
-        pairs = pl.DataFrame({"value": known, "label": pl.Series(found, dtype=pl.String)})
-        there = pl.DataFrame({"value": values})
-        theirs = there.join(pairs, on="value", how="left", maintain_order="left")["label"]
+        pairs = pl.DataFrame({"value": known, "label": pl.Series(labels, dtype=pl.String)})
+        rows = pl.DataFrame({"value": values})
+        theirs = rows.join(pairs, on="value", how="left", maintain_order="left")["label"]
     else:
         shown, theirs = _comparable(bare(cells), values, column["kind"])
-    # What is missing is a value of its own; a value that no row of the file has matches nobody.
+    # 1 stands for a missing cell, which is a value of its own; 0 for a value of the register that
+    # no row of the file has. No cell of the file is 0, so such a value matches nobody.
     numbers = pl.DataFrame({"cell": shown.drop_nulls().unique()}).with_row_index("number", 2)
     mine = _numbered(shown, numbers, 1)
     other = np.where(values.is_null().to_numpy(), 1, _numbered(theirs, numbers, 0))
@@ -129,13 +130,14 @@ def _comparable(cells: pl.Series, values: pl.Series, kind: str) -> tuple[pl.Seri
     """Cells of the file, which may be texts, and values of the register as the same type."""
     if kind != "number":
         return _as_text(cells), _as_text(values)
-    whole = [each.cast(pl.Int64, strict=False) for each in (cells, values)]
+    # As whole numbers where both fit, since floats would merge those above 2**53.
+    whole = [side.cast(pl.Int64, strict=False) for side in (cells, values)]
     if all(w.null_count() == e.null_count() for w, e in zip(whole, (cells, values))) and not (
         cells.dtype.is_float() or values.dtype.is_float()
     ):
         return whole[0], whole[1]
-    # Zero has no sign.
-    first, second = (each.cast(pl.Float64, strict=False) + 0.0 for each in (cells, values))
+    # Adding 0.0 turns -0.0 into 0.0, so that the two match.
+    first, second = (side.cast(pl.Float64, strict=False) + 0.0 for side in (cells, values))
     return first, second
 
 
@@ -146,13 +148,13 @@ def _as_text(cells: pl.Series) -> pl.Series:
 
 
 def out_of_bounds(entry: Mapping[str, Any], found: PresentShares) -> bool:
-    """Whether a claim does not hold."""
+    """Whether measured shares violate the bounds of a claim."""
     low, high = entry["at_least"], entry["at_most"]
     return bool(falls_short(found.least, low) or exceeds(found.most, high))
 
 
 def kept_presence(found: Any, columns: Sequence[str], register: Table) -> dict[str, Any]:
-    """What a recipe keeps: what was measured, and how to read the register again."""
+    """The part of a recipe about delta-presence: the shares, and how to read the register again."""
     needed = [*columns, *register.person_columns]
     kinds = {c: kind_of(register.frame.schema[c]) for c in needed}
     return {
@@ -173,11 +175,11 @@ class HowToRead(NamedTuple):
     person: tuple[str, ...]
     missing: tuple[str, ...]
     text: dict[str, Any]
-    """How a text file is written, as the options of `tamis.read_table` say it."""
+    """How a text file is written: options of `tamis.read_table`."""
 
 
 def how_to_read(content: Any, recipe: Mapping[str, Any]) -> HowToRead:
-    """As the holder's recipe says, or else by what the manifest says of each column.
+    """How to read the register: as the recipe says, or else by the stated kinds of the columns.
 
     >>> column = {"name": "age", "kind": "nominal", "coarser": {"width": 10}}
     >>> how_to_read({"columns": [column], "presence": {"columns": ["age"]}}, {}).kinds
@@ -199,7 +201,7 @@ def how_to_read(content: Any, recipe: Mapping[str, Any]) -> HowToRead:
 
 
 def _kind_stated(column: Mapping[str, Any]) -> str:
-    """The kind of a column before it was made coarser; empty where nothing says it."""
+    """The kind of a column before it was generalised; empty where the manifest is silent."""
     said = column.get("coarser")
     if said is None:
         return "text" if column["kind"] == "nominal" else str(column["kind"])
@@ -208,7 +210,7 @@ def _kind_stated(column: Mapping[str, Any]) -> str:
 
 
 def check_claimed_columns(content: Any, register: Table) -> None:
-    """Refuse a register that nothing is claimed about, or that lacks columns of the claim."""
+    """Raise unless the manifest makes a population claim and the register has its columns."""
     entry = content.get("presence") if isinstance(content, dict) else None
     if not isinstance(entry, dict):
         raise InputError(
@@ -227,7 +229,7 @@ def recounted_presence(
 ) -> Recounted:
     """Count the claim of a manifest again, if there is a register to count it in.
 
-    `count` does so, given the forms of the holder's recipe and the register.
+    `count` measures the shares, given the forms of the holder's recipe and the register.
     """
     entry, private = content["presence"], is_folder(folder / PRIVATE)
     if wrong := _wrong_entry(entry, content):
@@ -253,7 +255,7 @@ def recounted_presence(
 
 
 def _unlike_kept(said: Mapping[str, Any] | None, found: PresentShares) -> str:
-    """What differs from what the holder measured."""
+    """How the shares differ from those that the holder measured, in words."""
     if said is None:
         return ""
     known = PresentShares(said["least"], said["most"])
@@ -267,7 +269,7 @@ def _unlike_kept(said: Mapping[str, Any] | None, found: PresentShares) -> str:
 
 def _wrong_entry(entry: dict[str, Any], content: dict[str, Any]) -> str:
     low, high = entry["at_least"], entry["at_most"]
-    if not all(type(each) is float for each in (low, high)) or not 0 <= low <= high <= 1:
+    if not all(type(bound) is float for bound in (low, high)) or not 0 <= low <= high <= 1:
         return f"{KEY} is not stated as two shares, the smaller first"
     if entry["key"] != KEY or entry["recount"] not in ("register", "nobody"):
         return f"the claim about who is in the table is not one of {KEY}"
@@ -280,7 +282,7 @@ def _wrong_entry(entry: dict[str, Any], content: dict[str, Any]) -> str:
 
 
 def unmet_words(found: PresentShares) -> str:
-    """What to say where a written file does not keep what was asked for."""
+    """The error where a written file does not meet the bounds that were asked for."""
     return (
         f"the written file has {KEY} from {found.least:.4g} to {found.most:.4g}, which is not what "
         "was asked for; nothing was published"

@@ -1,10 +1,10 @@
-"""What holds for people alike in a written release: their risk, and how their secrets differ.
+"""Equivalence classes of a written release: their risk, and how their sensitive values differ.
 
-Counted by the definitions, group by group, by code that knows nothing of the one that searched.
-Where the sensitive column is the target, the manifest states what holds, and anybody can count it.
-Any other sensitive column is not in the file, and nothing is said about it in public: the holder
-keeps ``private/secrets.csv``, which has a number for the value of each row, in the order of the
-file (0 is missing, and larger values have larger numbers), and the recipe says what was reached.
+Measured by the definitions, class by class, by code that is independent of the search. Where the
+sensitive column is the target, the manifest states the figures, and anybody can count them again.
+Any other sensitive column is not in the file, and the manifest is silent about it. For such columns
+the holder keeps ``private/secrets.csv``, which has a number for the value of each row, in the order
+of the file (0 is missing, and larger values have larger numbers), and the recipe has the figures.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from tamis.verification.layout import PRIVATE, RECIPE, SECRETS, is_folder, read_
 Secrets = NDArray[np.int64]
 """The sensitive value of each row, by number: 0 is missing, larger values have larger numbers."""
 Recount = Literal["file", "private"]
-"""What can be counted again: from the file alone, or with the holder's private part."""
+"""Where a figure can be counted again: in the file alone, or with the holder's private part."""
 Reached = Callable[[dict[str, Any]], float]
-"""What is reached of what an entry of a manifest or recipe asks for."""
+"""Measures what an entry of a manifest or recipe asks for."""
 
 
 def numbered_secrets(column: pl.Series) -> Secrets:
-    """A number for each cell, equal for equal ones, in the order of numbers or of texts.
+    """The dense rank of each cell among numbers or texts; 0 where it is missing.
 
     >>> numbered_secrets(pl.Series([30, None, 7, 30])).tolist()
     [2, 0, 1, 2]
@@ -56,11 +56,11 @@ def numbered_secrets(column: pl.Series) -> Secrets:
 def secret_groups(
     cells: pl.DataFrame, secrets: Secrets, people: PeopleLike = None
 ) -> list[SecretGroup]:
-    """The groups of rows that are alike in all cells; one group where there are no cells.
+    """The equivalence classes of rows by `cells`; a single one without any cells.
 
-    A person counts once in a group for each value that the person has there. Where the file says
-    which rows are of one person, people alike in all of their rows are groups, too, with the values
-    of all these rows.
+    A person counts once in a class for each sensitive value that they have there. Where the file
+    links the rows of a person, people alike in all their rows also form classes, with the values of
+    all these rows.
 
     >>> jobs = pl.DataFrame({"job": ["cook", "cook", "judge"]})
     >>> sorted(secret_groups(jobs, np.array([1, 2, 2])))
@@ -69,20 +69,20 @@ def secret_groups(
     whose = People.named(people, len(secrets))
     seen = seen_cells(cells, whose)
     rows = seen.with_columns(value=pl.Series(secrets), whose=pl.Series(whose.codes))
-    found = _groups_of(rows, seen.columns)
-    return found + _groups_of(rows, ["all"]) if "all" in seen.columns else found
+    groups = _groups_of(rows, seen.columns)
+    return groups + _groups_of(rows, ["all"]) if "all" in seen.columns else groups
 
 
 def _groups_of(rows: pl.DataFrame, keys: list[str]) -> list[SecretGroup]:
     values = rows.group_by([*keys, "value"]).agg(count=pl.col("whose").n_unique()).sort("value")
     crowds = rows.group_by(keys).agg(people=pl.col("whose").n_unique())
-    each = values.group_by(keys).agg("value", "count")
-    both = crowds.join(each, on=keys, nulls_equal=True).select("people", "value", "count")
+    lists = values.group_by(keys).agg("value", "count")
+    both = crowds.join(lists, on=keys, nulls_equal=True).select("people", "value", "count")
     return [SecretGroup(n, dict(zip(v, c))) for n, v, c in both.iter_rows()]
 
 
 def usual_counts(secrets: Secrets, people: PeopleLike = None) -> dict[int, int]:
-    """How many of all people have each value.
+    """How many people of the whole file have each sensitive value.
 
     >>> usual_counts(np.array([1, 2, 2]))
     {1: 1, 2: 2}
@@ -92,9 +92,9 @@ def usual_counts(secrets: Secrets, people: PeopleLike = None) -> dict[int, int]:
 
 
 def risk_of_rows(cells: pl.DataFrame, of: str, people: PeopleLike, rows: int) -> float:
-    """The largest, or the mean, chance of finding a person's row: 1 by the people alike.
+    """The largest, or the mean, re-identification risk of a person: 1 over the size of their class.
 
-    A person with several rows counts by the one that most gives them away.
+    A person with several rows counts by the row in the smallest class.
 
     >>> jobs = pl.DataFrame({"job": ["cook", "cook", "judge"]})
     >>> [round(risk_of_rows(jobs, of, None, 3), 3) for of in ("largest", "mean")]
@@ -103,19 +103,19 @@ def risk_of_rows(cells: pl.DataFrame, of: str, people: PeopleLike, rows: int) ->
     who = People.named(people, rows)
     stored = seen_cells(cells, who)
     names = stored.columns
-    each = stored.with_columns(whose=pl.Series(who.codes))
-    alike = each.select(pl.col("whose").n_unique().over(names), who="whose")
+    rows_of = stored.with_columns(whose=pl.Series(who.codes))
+    alike = rows_of.select(pl.col("whose").n_unique().over(names), who="whose")
     fewest = alike.group_by("who", maintain_order=True).agg(pl.col("whose").min())["whose"]
     risks = 1 / np.sort(fewest.to_numpy())  # groups come in any order, and sums depend on it
     return float(risks.max() if of == "largest" else risks.mean())
 
 
 def fewest_with_rows(cells: pl.DataFrame, most: int, people: PeopleLike = None) -> int:
-    """The fewest people who have, in their rows, any `most` rows that some person has.
+    """The fewest people who share any `most` rows that some person has.
 
-    Straight from the definition: each selection of the rows of each person, of all where there are
-    fewer, is a multiset of combinations of cells, and who has each combination at least as often as
-    it is in the multiset is found by intersecting sets of people.
+    Straight from the definition. What an attacker may know of a person is a multiset of `most` of
+    their rows, or of all where they have fewer. The people who have each row at least as often as
+    the multiset are found by intersecting sets.
 
     >>> jobs = pl.DataFrame({"job": ["cook", "judge", "cook", "judge", "cook"]})
     >>> fewest_with_rows(jobs, 2, np.array([0, 0, 1, 1, 2]))
@@ -131,18 +131,19 @@ def fewest_with_rows(cells: pl.DataFrame, most: int, people: PeopleLike = None) 
         for row, times in rows.items():
             for least in range(1, min(times, most) + 1):
                 having.setdefault((row, least), set()).add(person)
+    # People with the same rows have the same selections: each multiset is formed once.
     known = {
-        frozenset(Counter(some).items())
+        frozenset(Counter(selection).items())
         for kind in {frozenset(rows.items()) for rows in owned.values()}
-        for some in _selections(kind, most)
+        for selection in _selections(kind, most)
     }
-    return min(len(set.intersection(*(having[each] for each in some))) for some in known)
+    return min(len(set.intersection(*map(having.__getitem__, multiset))) for multiset in known)
 
 
 def _selections(
     kind: frozenset[tuple[tuple[Any, ...], int]], most: int
 ) -> Iterator[tuple[tuple[Any, ...], ...]]:
-    """What may be known of the rows of somebody who has these, so often each."""
+    """The selections of `most` rows that may be known of a person with the rows of `kind`."""
     rows = [row for row, times in kind for _ in range(min(times, most))]
     return combinations(rows, min(most, len(rows)))
 
@@ -150,7 +151,7 @@ def _selections(
 def measured_entry(
     entry: dict[str, Any], frame: pl.DataFrame, secrets: Secrets, people: PeopleLike = None
 ) -> float:
-    """What a written table reaches of what an entry asks for."""
+    """The value that a written table reaches for the measure of an entry."""
     check_columns(entry, frame.columns)
     cells = only(frame, entry["columns"])
     if of := STATED[entry["key"]].of_risks:
@@ -175,8 +176,8 @@ def with_measures(
     people: PeopleLike,
     recount: Recount,
 ) -> list[dict[str, Any]]:
-    """The entries with what a written file reaches; `CannotMeet` where that is too little."""
-    found = []
+    """The entries with the value that a written file reaches; `CannotMeet` if it falls short."""
+    measured = []
     for entry in entries:
         value = measured_entry(entry, frame, secrets, people)
         if short_of_asked(entry, value):
@@ -184,16 +185,16 @@ def with_measures(
                 f"the written file has {entry['key']} {value:.4g}, which is not what was asked "
                 "for; nothing was published"
             )
-        found.append({**entry, "measured": value, "recount": recount})
-    return found
+        measured.append({**entry, "measured": value, "recount": recount})
+    return measured
 
 
 def wrong_secret_groups(
     public: Reached, private: Reached, folder: Path, content: dict[str, Any], with_people: bool
 ) -> str:
-    """What does not hold for people alike, as the manifest and the holder's recipe state it.
+    """Which statement of the manifest or recipe about equivalence classes does not hold, in words.
 
-    `public` counts what values of the target reach, and `private` the holder's secrets.
+    `public` measures the target, `private` the sensitive values that the holder keeps.
     """
     target = target_column(content)["name"]
     for entry in content.get("diversity", []):
@@ -208,15 +209,15 @@ def wrong_secret_groups(
 
 
 def private_entries(folder: Path) -> list[dict[str, Any]]:
-    """What the holder's recipe states of a sensitive column that is not in the file."""
+    """The recipe's entries about sensitive columns that are not in the file."""
     if not is_folder(folder / PRIVATE):
         return []
-    found: list[dict[str, Any]] = read_json(folder / PRIVATE / RECIPE).get("diversity", [])
-    return found
+    entries: list[dict[str, Any]] = read_json(folder / PRIVATE / RECIPE).get("diversity", [])
+    return entries
 
 
 def hidden_secrets(folder: Path) -> list[str]:
-    """The sensitive columns that the holder's recipe states something of, in the order kept."""
+    """The sensitive columns of `private_entries`, in the order of ``private/secrets.csv``."""
     return list(dict.fromkeys(entry["column"] for entry in private_entries(folder)))
 
 

@@ -1,11 +1,11 @@
-"""What a manifest may contain: every key at every depth, in its place, and the form of each value.
+"""The schema of a manifest: every key at every depth, their order, and the form of each value.
 
-Anything else is refused: a key that nobody reads can hold a name as well as a cell can. Words are
-those of a list, or are built from figures and compared elsewhere; what is free are the names of
-columns and labels, which are in the file, and figures, which `verify` counts or says it did not.
-`docs/releasing.md` tells what the keys mean.
+Anything else is refused, because a key that nobody reads can hold a person's name as well as a cell
+can. Texts come from a fixed list, or are built from figures and compared elsewhere. Free are only
+the names of columns and labels, which are in the file, and figures, which `verify` counts again or
+lists as not counted. `docs/releasing.md` explains the keys.
 
-Parts of the right shape may still contradict each other: real rows have no privacy budget and
+Parts that fit the schema may still contradict each other: real rows have no privacy budget and
 synthetic ones no people, columns are in the order of their names, and nothing is stated twice.
 """
 
@@ -57,7 +57,7 @@ NEIGHBOURS = {
         "of people is public"
     ),
 }
-"""How neighbours are described, by what they differ in."""
+"""Neighbouring tables in words, by the unit and the kind of change."""
 _FROM = one_of("file", "private")
 _ENDS = {"low": is_fraction, "high": is_fraction}
 _FIGURE = {"value": is_fraction, "interval": Maybe(_ENDS)}
@@ -111,7 +111,7 @@ _PARAMETERS = {
 
 
 def method_parameters(name: str) -> Shape:
-    """What a method may say of itself in public."""
+    """The parameters that a method publishes, with their shapes."""
     stated = RECORDED[name].stated.items()
     return {key: _PARAMETERS[of] if isinstance(of, str) else one_of(*of) for key, of in stated}
 
@@ -128,7 +128,7 @@ _FIGURES = {"at_least": is_finite_number, "rows": is_count}
 
 
 def _of_people_alike(said: dict[str, Any]) -> Shape | None:
-    """What is asked of people alike, by its key."""
+    """The shape of an entry about equivalence classes, by its key."""
     key = said.get("key")
     if not isinstance(key, str) or key not in OF_GROUPS_STATED:
         return None
@@ -271,11 +271,11 @@ MANIFEST: dict[str, Shape] = {
     "report": {"name": one_of(REPORT), "sha256": is_hash},
     "described?": [{"name": one_of(*DESCRIPTIONS.values()), "sha256": is_hash}],
 }
-"""The keys of a manifest, in the order in which they are written."""
+"""The keys of a manifest in the order in which they are written, with their shapes."""
 
 
 def wrong_shape(content: Any) -> str:
-    """What a manifest contains that none has, or lacks; in words, empty where nothing.
+    """The first departure of a manifest from its schema, in words; empty where there is none.
 
     >>> wrong_shape({"schema": "tamis-release", "schema_version": True})
     'manifest.json does not have the version that this tamis reads (2)'
@@ -294,7 +294,7 @@ def wrong_shape(content: Any) -> str:
 
 
 def _wrong(value: Any, shape: Shape, place: str) -> Iterator[str]:
-    """What is wrong inside a value that is itself of the right kind."""
+    """What is wrong inside a value that is itself a list, record or scalar as it should be."""
     if isinstance(shape, Maybe):
         if value is not None:
             yield from _wrong(value, shape.shape, place)
@@ -333,7 +333,7 @@ def _wrong_part(key: str, part: Any, shape: Shape, place: str) -> Iterator[str]:
 
 
 def _is_kind(value: Any, shape: Shape) -> bool:
-    """Whether a value is of the kind that its shape is about; a record is looked into later."""
+    """Whether a value is of the right kind; the content of lists and records is checked later."""
     if isinstance(shape, Maybe):
         return value is None or _is_kind(value, shape.shape)
     if isinstance(shape, By):
@@ -346,7 +346,7 @@ def _is_kind(value: Any, shape: Shape) -> bool:
 
 
 def in_place(value: Any, shape: Shape = MANIFEST) -> Any:
-    """The same manifest with all keys in the order of its shape; keys that it lacks come last.
+    """The manifest with its keys in the order of the schema; keys unknown to the schema come last.
 
     >>> list(in_place({"date": "2026-01-01", "schema": "tamis-release"}))
     ['schema', 'date']
@@ -376,19 +376,19 @@ OF_PEOPLE_ALONE = (
     "diversity",
     "presence",
 )
-"""What is said of released rows of people, and never of synthetic ones."""
+"""Keys about real people, which a manifest of synthetic rows never has."""
 
 
 def contradiction(content: dict[str, Any]) -> str:
-    """What parts of a manifest of the right shape say against each other, in words."""
-    found = (
+    """How parts of a manifest contradict each other, in words; empty where they do not."""
+    contradictions = (
         _of_method(content),
         _of_columns(content["columns"]),
         _of_lists(content),
         _of_moved(content),
         _of_budget(content) if "budget" in content else "",
     )
-    return next(filter(None, found), "")
+    return next(filter(None, contradictions), "")
 
 
 def _of_method(content: dict[str, Any]) -> str:
@@ -407,7 +407,7 @@ def _of_method(content: dict[str, Any]) -> str:
 
 
 def _of_columns(columns: list[dict[str, Any]]) -> str:
-    """Columns are in the order of their names, each before its bounds, and the target is last."""
+    """Check roles and order: features by name, each followed by its bounds, the target last."""
     features: dict[str, list[str]] = {c["name"]: [] for c in columns if c["role"] == "feature"}
     for column in columns:
         bound = column["role"] in ("lower bound", "upper bound")
@@ -429,7 +429,7 @@ def _of_columns(columns: list[dict[str, Any]]) -> str:
 
 
 def _of_moved(content: dict[str, Any]) -> str:
-    """Dates that were moved are columns of the file, each once, in their order."""
+    """Check that moved dates are features of the file, each listed once, in order."""
     if "moved" not in content:
         return ""
     features = {c["name"] for c in content["columns"] if c["role"] == "feature"}
@@ -453,7 +453,7 @@ def _of_lists(content: dict[str, Any]) -> str:
             return f"{entry['key']} is stated with more digits than its interval supports"
     described = [entry["name"] for entry in content.get("described", ())]
     keys = whose, [entry["key"] for entry in content["measured"]], described
-    if any(len({*each}) < len(each) for each in keys):
+    if any(len({*names}) < len(names) for names in keys):
         return f"{NAME} states something twice"
     engine = content.get("engine")
     if engine is not None and engine["counted"]["rows"] != content["file"]["rows"]:
@@ -462,9 +462,10 @@ def _of_lists(content: dict[str, Any]) -> str:
 
 
 def _is_finer_than_supported(value: float, low: float | None, high: float | None) -> bool:
-    """Whether a figure or an end of its interval has digits that say nothing, or hide something.
+    """Whether a figure or an end of its interval has more digits than its interval supports.
 
-    Publishing rounds by the width of the interval before it is rounded, so one more digit is left.
+    Such digits say nothing about the measure and could hide something. Publishing chooses the
+    digits by the width of the interval before rounding, so one more digit is allowed here.
 
     >>> _is_finer_than_supported(0.71, 0.63, 0.77), _is_finer_than_supported(0.7067, 0.63, 0.77)
     (False, True)
@@ -472,8 +473,8 @@ def _is_finer_than_supported(value: float, low: float | None, high: float | None
     digits = 2
     if low is not None and high is not None and high > low:
         digits = max(2, 1 - floor(log10((high - low) / 4)))
-    ends = (each for each in (value, low, high) if each is not None)
-    return any(round(each, digits) != each for each in ends)
+    figures = (figure for figure in (value, low, high) if figure is not None)
+    return any(round(figure, digits) != figure for figure in figures)
 
 
 def _of_budget(content: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""What a value of a manifest may look like: tests of values, and records of them."""
+"""The parts of a manifest's schema: predicates of single values, and containers of them."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from typing import Any, NamedTuple
 
 Fits = Callable[[Any], bool]
 Shape = Any
-"""A test of a value; a dict of shapes, those of keys that end in ``?`` may be left out; a list of
+"""A predicate of a value; a dict of shapes, in which keys that end in ``?`` are optional; a list of
 one shape, that of every entry; or one of the classes below."""
 
 
 class Maybe(NamedTuple):
-    """A value of a shape, or null."""
+    """A value of the given shape, or null."""
 
     shape: Shape
 
 
 class Keyed(NamedTuple):
-    """A record with any texts as keys, and values of one shape."""
+    """A record with arbitrary keys, whose values all have one shape."""
 
     shape: Shape
 
 
 @dataclass(frozen=True)
 class By:
-    """A record whose shape depends on what it says itself; `choose` gives none for an odd one."""
+    """A record whose shape depends on its content; `choose` returns `None` where none fits."""
 
     choose: Callable[[dict[str, Any]], Shape | None]
 
@@ -43,6 +43,7 @@ def is_flag(value: Any) -> bool:
 
 
 def is_count(value: Any) -> bool:
+    # Above 2**53 a reader of JSON that uses doubles would see another number.
     return type(value) is int and 0 <= value < 1 << 53
 
 
@@ -51,7 +52,7 @@ def is_finite_number(value: Any) -> bool:
 
 
 def is_fraction(value: Any) -> bool:
-    """A number that is written as one that may have a fraction: 1.0, never 1."""
+    """A finite number written with a decimal point: 1.0, never 1."""
     return type(value) is float and is_finite_number(value)
 
 
@@ -67,7 +68,7 @@ def is_date(value: Any) -> bool:
 
 
 def is_point(value: Any) -> bool:
-    """Where an interval may end: a number, or a day."""
+    """An end of an interval: a number or a date."""
     return is_finite_number(value) or is_date(value)
 
 
@@ -76,8 +77,8 @@ def is_scalar(value: Any) -> bool:
 
 
 def one_of(*allowed: Any) -> Fits:
-    """A test for some values, of the same type: true is not 1."""
-    return lambda value: any(type(value) is type(each) and value == each for each in allowed)
+    """A predicate for the given values and their types: true is not 1."""
+    return lambda value: any(type(value) is type(one) and value == one for one in allowed)
 
 
 def like(pattern: str) -> Fits:

@@ -1,4 +1,4 @@
-"""`verify`: read a published folder again and check everything its manifest says."""
+"""`verify`: check a published folder against everything that its manifest states."""
 
 from __future__ import annotations
 
@@ -56,16 +56,16 @@ from tamis.verification.written_rows import (
 )
 
 MOST_EPSILON = 500.0
-"""Beyond this the promised factor means nothing: any table would satisfy it."""
+"""Largest epsilon that is accepted; the factor that it promises is already meaningless."""
 PRESENCE = "delta-presence"
-"""The check that takes a register."""
+"""Name of the check that needs a register."""
 
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was checked; `wrong` says what does not hold, `uncounted` why nobody could.
+    """The result of one check: `wrong` says what does not hold, `uncounted` why it was not counted.
 
-    `doubts` are what was seen and rests on the publisher's word, in words.
+    `doubts` say, in words, what looks suspicious but rests on the publisher's word.
     """
 
     name: str
@@ -87,9 +87,9 @@ class Check:
 class Verified:
     """A published folder that passed every check.
 
-    `claims` are the promises in words built from the figures that were checked; `private` says
-    whether the holder's part was there to be checked too. `not_checked` lists, in words, what the
-    folder states and nobody could count.
+    `claims` are the promises in words, built from the checked figures; `private` says whether the
+    holder's private part was there and checked, too. `not_checked` lists, in words, what the folder
+    states and `verify` could not check.
     """
 
     checks: tuple[Check, ...]
@@ -115,17 +115,17 @@ class Verified:
 
     @property
     def uncounted(self) -> list[str]:
-        """The claims among them that could be counted by somebody who has more, and why not."""
+        """Claims that someone with more data could count, and why they were not counted here."""
         return [f"Not counted again: {c.name}; {c.uncounted}." for c in self.checks if c.uncounted]
 
     @property
     def alone(self) -> list[str]:
-        """Who is unique in the release, in words built from the figures that were checked."""
+        """Exposure in words, built from the checked figures."""
         return counted_alone(self.manifest, self.private)
 
 
 ReadRows = Callable[[dict[str, Any]], WrittenRows]
-"""Gives the rows of a published folder with that manifest."""
+"""Opens the rows of a published folder, given its manifest."""
 
 
 def verify(
@@ -145,15 +145,19 @@ def verify(
         The register of everybody that the table was drawn from, where the manifest makes a claim
         about who is in it; without one, that claim is not counted again.
     engine : {"memory", "auto", "polars", "duckdb", "spark"} or EngineOptions
-        What counts the rows; "auto" is memory where they fit, else another engine than wrote them.
-        A register is in memory, whatever counts.
+        What counts the rows. "auto" counts in memory where they fit, and otherwise with another
+        engine than the one that wrote them. A register is always in memory.
     say : callable, optional
-        Called with a line that says why an engine counts that was not asked for.
+        Called with a line that says why an engine was chosen, where none was asked for.
 
     Returns
     -------
     Verified
-        `CannotMeet` names everything that does not hold.
+
+    Raises
+    ------
+    CannotMeet
+        Where a check fails; it names everything that does not hold.
     """
     place = Path(folder)
     register = Table(population) if isinstance(population, pl.DataFrame) else population
@@ -179,9 +183,9 @@ def verify(
 def counting_engine(
     folder: Path, content: dict[str, Any], options: EngineOptions
 ) -> tuple[EngineName, str]:
-    """What counts the rows of a folder, and a line that says why where it was not asked for.
+    """The engine that counts the rows of a folder, and why, where it was not asked for.
 
-    What engines do not count is read into memory.
+    A manifest that states something engines do not count is counted in memory.
     """
     if options.engine != "auto":
         return options.engine, ""
@@ -196,9 +200,9 @@ def counting_engine(
 
 
 def _verify_by(folder: Path, read: ReadRows) -> Verified:
-    """Check a published folder, whose rows are read by `read`.
+    """Check a published folder, whose rows are opened by `read`.
 
-    They are looked at only where the manifest is one, and the files are those it names.
+    Rows are opened only once the manifest is valid and the files are those it names.
     """
     if not folder.is_dir():
         raise InputError(f"no folder {folder} to verify")
@@ -218,7 +222,7 @@ def _verify_by(folder: Path, read: ReadRows) -> Verified:
 
 
 def _is_present(checks: Iterable[Check]) -> bool:
-    """Whether delta-presence was counted, in a register."""
+    """Whether delta-presence was counted in a register."""
     return any(check.name == PRESENCE and not check.uncounted for check in checks)
 
 
@@ -234,7 +238,7 @@ def _all_checks(folder: Path, content: dict[str, Any], read: ReadRows) -> Iterat
     files = look_at("files", lambda: _strange_files(folder, content))
     hashes = look_at("hash", lambda: _wrong_hashes(folder, content))
     yield from (files, hashes)
-    if not (files.holds and hashes.holds):  # what somebody else put there is not read
+    if not (files.holds and hashes.holds):  # files that others put there are not even opened
         return
     if "described" in content:
         yield look_at("described", lambda: _wrong_descriptions(content))
@@ -273,7 +277,7 @@ def _cell_checks(read: ReadRows, folder: Path, content: dict[str, Any]) -> Itera
 
 
 def look_at(name: str, look: Callable[[], str]) -> Check:
-    """A check; a manifest that is malformed in an unforeseen way fails it too."""
+    """Run a check; an unforeseen error counts as a malformed manifest and fails it."""
     try:
         return Check(name, look())
     except CannotMeet as error:
@@ -312,7 +316,7 @@ def _wrong_hashes(folder: Path, content: dict[str, Any]) -> str:
 
 
 def _wrong_descriptions(content: dict[str, Any]) -> str:
-    """Which description says anything else than follows from the manifest."""
+    """Which description differs from what follows from the manifest, in words."""
     expected = described(content)
     for entry in content["described"]:  # whose hashes are those of the files
         if entry["sha256"] != sha256(expected[entry["name"]]).hexdigest():
@@ -321,14 +325,14 @@ def _wrong_descriptions(content: dict[str, Any]) -> str:
 
 
 def wrong_not_promised(content: dict[str, Any]) -> str:
-    """Whether a manifest leaves out, or adds to, what must be said that is not promised."""
+    """Why the caveats of a manifest are not those that follow from the rest; empty if they are."""
     if content["not_promised"] in possible_not_promised(content):
         return ""
     return "what is not promised (not_promised) is not what follows from the promises"
 
 
 def _wrong_method(content: dict[str, Any]) -> str:
-    """What is wrong with the columns that a manifest says were altered."""
+    """What is wrong with the columns that a manifest lists as altered."""
     name, settings = content["method"]["name"], content["method"].get("parameters") or {}
     kinds, makes_alike = RECORDED[name].stated, RECORDED[name].makes_alike
     altered = next((settings.get(key) for key, kind in kinds.items() if kind == "columns"), None)
@@ -348,7 +352,7 @@ def _wrong_method(content: dict[str, Any]) -> str:
 
 
 def _wrong_promise(rows: WrittenRows, entry: dict[str, Any]) -> str:
-    """What is wrong with a promise about rows that are alike."""
+    """What is wrong with a promise of k-anonymity or anonymity by containment."""
     if entry["key"] not in ("k_anonymity", "containment_anonymity"):
         return f"the promise {entry['key']!r} is not one that can be checked"
     key, least = entry["key"], entry["at_least"]
@@ -391,12 +395,12 @@ def _wrong_budget(content: dict[str, Any]) -> str:
         return f"the parts of the privacy budget add up to {fsum(parts):g}, above {whole:g}"
     if budget.get("guarantee", True) is not True:
         return "the manifest itself says that differential privacy does not hold"
-    budget_claim(budget)  # fails where something that its words need is missing
+    budget_claim(budget)  # raises where something that the sentence needs is missing
     return ""
 
 
 def _identifier_check(rows: WrittenRows, folder: Path, content: dict[str, Any]) -> Check:
-    """The check of the door, of all released columns; what was stated to be ordinary is said."""
+    """Look for identifiers among released columns as reading does; declared ones become doubts."""
     doubts: tuple[str, ...] = ()
 
     def look() -> str:
@@ -408,7 +412,7 @@ def _identifier_check(rows: WrittenRows, folder: Path, content: dict[str, Any]) 
 
 
 def doubts_about(like: Mapping[str, str]) -> tuple[str, ...]:
-    """What rests on the publisher's word, of stated columns that look like identifiers.
+    """Doubts about declared columns that look like identifiers, in words.
 
     >>> doubts_about({"mail": "looks like e-mail addresses"})
     ("column 'mail' (looks like e-mail addresses) is ordinary, or known to attackers anyway.",)
@@ -420,9 +424,10 @@ def doubts_about(like: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def wrong_identifiers(folder: Path, like: Mapping[str, str], content: dict[str, Any]) -> str:
-    """What looks like an identifier and was not declared otherwise, or is known to be one.
+    """Which released column is or looks like an identifier, in words; empty where none does.
 
-    `like` says why, by the name of the column.
+    `like` has the undeclared columns that look like identifiers, each with the reason. The private
+    part, where it is there, also says which columns must never be released.
     """
     if like:
         name, why = next(iter(like.items()))

@@ -1,6 +1,6 @@
-"""The rows of a published file, wherever they are: the few questions that its checks ask of them.
+"""The questions that the checks of a published file ask of its rows, and their answers in memory.
 
-Here they are answered in memory; `behind_engine` answers the same for files beyond it.
+`behind_engine` answers the same questions for files larger than memory.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ from tamis.verification.secret_groups import (
 from tamis.verification.value_shapes import is_finite_number
 
 RANGED = ("number", "feature")
-"""Columns whose public bounds are a range; of others, every possible value is listed."""
+"""Kind and role of columns whose public bounds are a range; others list every possible value."""
 
 
 class WrittenRows(Protocol):
     """The rows of a published file.
 
-    What is wrong with its cells is said in words, or nothing; the schema is asked for first. All
-    else is counted.
+    Methods that return a text say what is wrong, empty where nothing is; `wrong_schema` is called
+    before all others.
     """
 
     def wrong_schema(self) -> str: ...
@@ -61,25 +61,25 @@ class WrittenRows(Protocol):
     def outside_bounds(self) -> str: ...
 
     def has_people(self) -> bool:
-        """Whether the person of each row is known, where people have several."""
+        """Whether people may have several rows and the person of each row is known."""
 
     def count_alike(self, entry: dict[str, Any], in_people: bool) -> int:
-        """The smallest group of rows, or of people, that a promise is about."""
+        """The size of the smallest group of rows, or people, that a promise is about."""
 
     def count_alone(self, columns: list[str], kind: str, in_people: bool) -> Counts:
-        """Who is unique by what attackers know, and by everything."""
+        """The exposure by the given known columns, and by all columns."""
 
     def reached_by_target(self, entry: dict[str, Any]) -> float:
-        """What people alike reach of what an entry asks for, of the target."""
+        """The measure of an entry over equivalence classes, with the target as sensitive column."""
 
     def reached_by_secret(self, entry: dict[str, Any]) -> float:
-        """The same of the sensitive values that the holder keeps."""
+        """The measure of an entry over equivalence classes, with the secrets the holder keeps."""
 
     def recount_presence(self) -> Recounted:
-        """Who of a register is in the table."""
+        """Delta-presence, counted in the register if there is one."""
 
     def identifying(self, among: list[str]) -> dict[str, str]:
-        """The columns among some that look like identifiers, and why."""
+        """Those of the given columns that look like identifiers, each with the reason."""
 
 
 class RowsInMemory:
@@ -94,33 +94,33 @@ class RowsInMemory:
 
     @cached_property
     def frame(self) -> pl.DataFrame:
-        """The cells without what guards them from spreadsheets."""
+        """The cells without the apostrophes that keep spreadsheets from running them."""
         return undone(self.raw) if self.content["file"]["format"] == "csv" else self.raw
 
     @cached_property
     def mixed(self) -> pl.DataFrame:
-        """Rows in no order: in that of the file, some columns would ascend as row numbers do."""
+        """The rows shuffled: sorted as in the file, columns could be mistaken for row numbers."""
         return with_types(self.frame, self.content).sample(fraction=1.0, shuffle=True, seed=0)
 
     @cached_property
     def people(self) -> People | None:
-        """Whose each row is; `None` where only a part that is not there says."""
+        """The person of each row; `None` where only an absent private part has them."""
         return kept_people(self.folder, self.frame, self.content)
 
     @cached_property
     def hidden(self) -> list[str]:
-        """The sensitive columns that are not in the file."""
+        """The sensitive columns that are kept apart from the file."""
         return hidden_secrets(self.folder)
 
     @cached_property
     def secrets(self) -> Secrets:
-        """The holder's sensitive values, a column for each secret of `hidden_secrets`."""
+        """The sensitive values that the holder keeps, one column for each of `hidden`."""
         rows, columns = self.frame.height, len(self.hidden)
         return read_numbers(self.folder / PRIVATE / SECRETS, rows, columns).reshape(rows, columns)
 
     @cached_property
     def targets(self) -> Secrets:
-        """The values of the target."""
+        """The values of the target, by number."""
         target = target_column(self.content)
         cells = self.frame.get_column(target["name"])
         return numbered_secrets(cells.cast(pl.Float64) if target["kind"] == "number" else cells)
@@ -176,22 +176,22 @@ class RowsInMemory:
         )
 
     def identifying(self, among: list[str]) -> dict[str, str]:
-        found = identifying_columns(self.mixed, among=among)
-        return {name: finding.why for name, finding in found.items()}
+        findings = identifying_columns(self.mixed, among=among)
+        return {name: finding.why for name, finding in findings.items()}
 
     def _who(self, in_people: bool) -> People | None:
         return self.people if in_people else None
 
 
 def stated_columns(content: dict[str, Any]) -> list[str]:
-    """The features that the holder says to be ordinary, or known to attackers."""
+    """The features that the holder declared ordinary, or known to attackers."""
     return [c["name"] for c in content["columns"] if c["stated"] and c["role"] == "feature"]
 
 
 def open_columns(content: dict[str, Any]) -> list[str]:
-    """The columns that the holder did not say to have looked at.
+    """The columns that the holder declared nothing about, so that they must not look identifying.
 
-    Synthetic or altered numbers differ in every row by nature.
+    Numbers drawn or altered at random are left out: nearly all of them are distinct anyway.
     """
     drawn = RECORDED[content["method"]["name"]].numbers_at_random
     return [
@@ -202,7 +202,7 @@ def open_columns(content: dict[str, Any]) -> list[str]:
 
 
 def outside_bounds(frame: pl.DataFrame, content: dict[str, Any]) -> str:
-    """The first column among some rows with a value outside the public bounds of synthetic ones."""
+    """Name, in words, of the first column with a value outside the stated public bounds."""
     ranged = {c["name"] for c in content["columns"] if (c["kind"], c["role"]) == RANGED}
     for name, bound in content.get("budget", {}).get("bounds", {}).items():
         if not _within(bare(frame[name]).drop_nulls(), bound, name in ranged):
