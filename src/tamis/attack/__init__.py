@@ -2,17 +2,17 @@
 
 ::
 
-    scene             what attackers are tried on, and how they are scored
-    kernels           the rows nearest to what is known of a person
-    learners          what an attacker learns to guess a column by
+    scene             the tables that attackers are tried on, and their scores
+    kernels           nearest rows to what is known of a person
+    learners          classifiers that attackers guess a column with
     singling_out      conditions that exactly one person meets
     linkage           which released row is this person's
-    inference         a secret, and columns that were held back or altered
-    membership        is this person in the table
-    closest_rows      how near released rows are to people, and what that is worth
+    inference         attribute inference of a secret, and of columns held back or altered
+    membership        whether a person is in the table
+    closest_rows      distance to the closest record, and its limits
     run               all attackers on a release, or the few before it is published
-    sources           a published release, and the original in its terms
-    row_names         names by which people and rows are found again
-    matching          whose rows those of earlier releases are
-    earlier_releases  what several releases of the same people tell together
+    sources           a published release, and the original recoded like it
+    row_names         hashes by which people and rows are found again
+    matching          matching rows of the table with those of earlier releases
+    earlier_releases  anonymity against someone who holds several releases of the same people
 """

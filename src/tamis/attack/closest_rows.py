@@ -1,4 +1,4 @@
-"""How near released rows are to people: a figure that is often asked for, and what it is worth."""
+"""Distance to the closest record: a figure that is often asked for, and why it proves little."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ CLOSEST_WORDS = (
 
 @dataclass(frozen=True)
 class Closest:
-    """How near rows are to people: the median distance to the nearest, and the share at none.
+    """Median distance to the closest person of the original, and the share at distance 0.
 
-    A column adds 1 where texts differ, and the difference as a share of its range where numbers do.
+    A column adds 1 where texts differ, and for numbers the difference as a share of its range.
 
     Parameters
     ----------
     released : float
-        Of released rows to people of the original.
+        Median distance of released rows.
     others : float
-        Of other people to people of the original: those of the control group, or some of the
-        original without themselves.
+        Median distance of other people: the control group, or a sample of the original compared
+        with the rest of it.
     same : float
-        The share of released rows that are those of a person in all compared columns.
+        Share of released rows that equal a person's row in all compared columns.
     others_same : float
-        The same share of these other people.
+        The same share of the other people.
     """
 
     released: float
@@ -46,7 +46,7 @@ class Closest:
 
 
 def closest_rows(scene: Scene) -> Closest:
-    """Compare some released rows, and as many other people, with the people of the original.
+    """Distances of a sample of released rows, and of other people, to the people of the original.
 
     Examples
     --------

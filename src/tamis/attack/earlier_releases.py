@@ -1,20 +1,20 @@
-"""What an attacker learns who holds several releases of the same people: they add up.
+"""Anonymity against an attacker who holds several releases of the same people.
 
-What is counted is what left: the bytes of the earlier files, whatever the table has become since.
-The attacker has all files, can match their rows, and knows of a person one record: its cells in
-the columns that were named, whenever that was, and in which files it stands; and in which files
-the person is. So who is in all of them, who came and who left is known. The candidates that are
-left are the people with a record that looks the same in every file, or is in it neither, and who
-are in the same files. Their number, the fewest of all, must be k.
+The earlier files count as they were handed on, whatever the table has become since. The attacker
+has all files, can match their rows, and knows one record of a person: its cells in the columns that
+attackers may know by any release, the files that the record is in, and the files that the person is
+in. So it knows who is in all files, who came and who left. The candidates that remain are the
+people with a record that looks the same in every file (or is absent from the same files), and who
+are in the same files. The smallest number of candidates of anybody must be at least k.
 
 Where all files promise containment, candidates are those who have all that the record has. Which
-rows are whose is found by `matching`; where that is not certain, the fewest candidates that are
-possible count. Altered values count as they were released: the attacker is taken to know which
-altered row is whose. Synthetic rows describe nobody: what they give away is added up as epsilon.
+rows are whose is found by `matching`; where that is uncertain, the fewest possible candidates
+count. Altered values count as they were released: the attacker is taken to know which altered row
+is whose. Synthetic rows describe nobody; what they cost is added up as epsilon.
 
 A unit is a record of a person, see `matching`. Where members of a group cannot be told apart, only
-bounds hold: of a group of 7 units of which 5 are seen in a file as the same, any 4 have at least 2
-that are. So many are alike for certain; wherever one may be, there may be no more than that one.
+bounds hold: if 5 of the 7 units of a group look the same in a file, then at least 2 of any 4 of
+them do. That many are certainly alike; wherever a unit may be, it may be the only one beyond these.
 """
 
 from __future__ import annotations
@@ -53,15 +53,15 @@ CONTAINMENT = "containment_anonymity"
 
 @dataclass(frozen=True, eq=False)
 class EarlierRelease:
-    """A release that was handed on.
+    """A release that was handed on earlier.
 
     Parameters
     ----------
     manifest : mapping
     table : Table, optional
-        Its rows, as they left; `None` for synthetic ones, which describe nobody.
+        Its rows as they were released; `None` for synthetic ones, which describe nobody.
     names : RowNames, optional
-        Whose rows they are, where the holder has kept that.
+        The names of its rows, where the holder has kept them.
     """
 
     manifest: Mapping[str, Any]
@@ -77,7 +77,7 @@ class EarlierRelease:
 
     @property
     def sources(self) -> dict[str, str]:
-        """The columns that 0/1 columns were made of."""
+        """The original column of each 0/1 column that was made of one."""
         columns = self.manifest["columns"]
         return {c["name"]: c["made_of"] for c in columns if "made_of" in c}
 
@@ -93,12 +93,12 @@ class EarlierRelease:
 
 @dataclass(frozen=True, eq=False)
 class EarlierReleases:
-    """What earlier releases told of the people of a table.
+    """Earlier releases of the people of a table, and what they add up to.
 
     Parameters
     ----------
     table : Table
-        As it is today.
+        The table as it is today.
     releases : sequence of EarlierRelease
     encoding : optional
         How columns become 0/1, as for `tamis.binary.records.binarise`.
@@ -120,20 +120,20 @@ class EarlierReleases:
 
     @cached_property
     def files(self) -> list[EarlierRelease]:
-        """Those whose rows describe people."""
-        return [each for each in self.releases if each.table is not None]
+        """The releases whose rows describe people."""
+        return [release for release in self.releases if release.table is not None]
 
     @property
     def epsilon(self) -> float:
-        """What synthetic rows cost in all."""
-        drawn = [each.manifest["budget"] for each in self.releases if each.table is None]
+        """The total epsilon of the synthetic releases."""
+        drawn = [rows.manifest["budget"] for rows in self.releases if rows.table is None]
         return float(sum(budget["epsilon"] for budget in drawn))
 
     @cached_property
     def known(self) -> tuple[str, ...]:
-        """The columns that attackers may know, by any promise or by what is asked for now.
+        """The columns that attackers may know, by any earlier promise or the roles of today.
 
-        Whoever knows a 0/1 column that was made of another knows that one.
+        Whoever knows a 0/1 column also knows the column that it was made of.
         """
         promised = [
             column
@@ -149,7 +149,7 @@ class EarlierReleases:
 
     @cached_property
     def seen(self) -> list[pl.DataFrame]:
-        """What attackers may know of the rows of each earlier file."""
+        """The columns of each earlier file that attackers may know."""
         return [
             each.rows.only([c for c in each.rows.frame.columns if self._is_known(c, each.sources)])
             for each in self.files
@@ -157,7 +157,7 @@ class EarlierReleases:
 
     @cached_property
     def units(self) -> Units:
-        """Everybody, and where they stand in the earlier files."""
+        """The records of everybody, and their places in the earlier files."""
         files = [
             FileRows(_views(seen), each.names, partial(_by_cells, self.table, each, self.encoding))
             for each, seen in zip(self.files, self.seen)
@@ -166,20 +166,20 @@ class EarlierReleases:
 
     @cached_property
     def classes(self) -> Coded | None:
-        """The classes of rows of the table alike in what attackers may know of earlier files.
+        """Classes of the table's rows that look alike to attackers in all earlier files.
 
-        Of rows that cannot be told apart, some are taken for those in a file.
+        Of rows that cannot be told apart, arbitrary ones are taken for those in a file.
         """
         if not self.files:
             return None
-        found = [coded_numbers(self.units.pattern[: self.table.rows])]
+        codes = [coded_numbers(self.units.pattern[: self.table.rows])]
         for seen, place in zip(self.seen, self.units.places):
-            views = np.append(_views(seen), ABSENT)  # the last is that of line -1
-            found.append(coded_numbers(views[place.line]))
-        return dense(reduce(joined, found))
+            views = np.append(_views(seen), ABSENT)  # index -1, for rows without a line, is last
+            codes.append(coded_numbers(views[place.line]))
+        return dense(reduce(joined, codes))
 
     def check(self, k: int) -> None:
-        """Refuse what no new release can mend, not even one without columns."""
+        """Raise `CannotMeet` if no new release can reach k, not even one without any columns."""
         if self.files:
             reached, who = self._fewest(pl.DataFrame(height=self.table.rows), {CONTAINMENT})
             if reached < k:
@@ -190,14 +190,17 @@ class EarlierReleases:
 
     @property
     def _lacking(self) -> str:
-        """The columns that told people's rows apart then and are gone; empty if all is certain."""
+        """Columns of earlier tables, now gone, that would tell the rows of people apart, in words.
+
+        Empty where matching is certain without them.
+        """
         named = [each.names for each in self.files if each.names is not None]
         then = {column for names in named for column in names.columns[CONTENT]}
         gone = sorted(then.difference(self.table.frame.columns))
         return "" if self.units.certain or not gone else listed_as("column", gone)
 
     def anonymity_beside(self, release: Release) -> int | None:
-        """The fewest people alike to an attacker who has a new release and all earlier ones.
+        """The k against an attacker who has a new release and all earlier ones.
 
         `None` for synthetic rows.
         """
@@ -217,46 +220,46 @@ class EarlierReleases:
     def _fewest(
         self, now: pl.DataFrame, promises: Collection[str], absences: int = 0
     ) -> tuple[int, Who]:
-        """The fewest people alike by what attackers may know of a new release, and who these are.
+        """The smallest crowd by the known columns `now` of a new release, and who is in it.
 
-        Where everything is promised by containment, and it is certain whose rows are whose, those
-        who have as much count too; who has left hides among equals.
+        Where all promises are by containment and matching is certain, those who have more count,
+        too; people who have left the table only hide among equals.
         """
         said = {promise["key"] for each in self.files for promise in each.promises}
         zero_one = all(map(_is_zero_one, [now, *self.seen]))
         if {*said, *promises} != {CONTAINMENT} or not zero_one or not self.units.certain:
             return fewest_candidates(self.units, _views(now))
         gone = fewest_gone(self.units)
-        found = self._by_containment(now, absences)
-        return found if gone is None else min(found, (gone, "gone"), key=lambda each: each[0])
+        smallest = self._by_containment(now, absences)
+        return smallest if gone is None else min(smallest, (gone, "gone"), key=lambda one: one[0])
 
     def _by_containment(self, now: pl.DataFrame, absences: int) -> tuple[int, Who]:
-        """The fewest people who have all that a row of the table has, and are in the same files."""
+        """The smallest crowd of people in the same files who have all that some row has."""
         units, cells = self.units, now.get_columns()
         for seen, place in zip(self.seen, units.places):
             cells += [_at(series, place.line).fill_null(0) for series in seen.get_columns()]
         matrix = np.zeros((units.rows, len(cells)), dtype=np.uint8)
         for i, series in enumerate(cells):
             matrix[:, i] = series.to_numpy()
-        told = [int(p.get("absences") or 0) for each in self.files for p in each.promises]
+        told = [int(p.get("absences") or 0) for file in self.files for p in file.promises]
         absent = [place.line == ABSENT for place in units.places]
-        files = [units.pattern[: units.rows], *(each.astype(np.int64) for each in absent)]
+        files = [units.pattern[: units.rows], *(lacks.astype(np.int64) for lacks in absent)]
         same_files = dense(reduce(joined, map(coded_numbers, files)))
-        found: list[tuple[int, Who]] = []
-        for each in range(same_files.radix):
-            rows = np.flatnonzero(same_files.codes == each)
+        crowds: list[tuple[int, Who]] = []
+        for number in range(same_files.radix):
+            rows = np.flatnonzero(same_files.codes == number)
             who = units.people[rows].renumbered()
             came = any(lacks[rows[0]] for lacks in absent)
             crowd = _containing(matrix[rows], max([absences, *told]), who)
-            found.append((crowd, "new" if came else "both"))
-        return min(found, key=lambda each: each[0])
+            crowds.append((crowd, "new" if came else "both"))
+        return min(crowds, key=lambda one: one[0])
 
     def together(self, release: Release) -> Release:
-        """What an attacker has who holds a new release and all earlier ones, row by row.
+        """A new release joined with all earlier ones, row by row.
 
-        Earlier columns stand beside the new ones. One that was released as the table has it
-        stands in place of a coarser form. What an earlier release altered counts as true; what
-        the new one altered stays altered.
+        Earlier columns are added to the new ones. A column that was released with the table's own
+        values replaces a coarser form of it. Values that an earlier release altered count as true;
+        those that the new one altered stay altered.
         """
         earlier = [series for series, _ in self._told]
         names = {series.name for series in earlier}
@@ -270,17 +273,17 @@ class EarlierReleases:
 
     @cached_property
     def _told(self) -> list[tuple[pl.Series, bool]]:
-        """What earlier files tell of each row of the table, and whether attackers may know it."""
-        found: dict[str, tuple[pl.Series, bool]] = {}
+        """The earlier columns at the rows of the table, and whether attackers may know them."""
+        told: dict[str, tuple[pl.Series, bool]] = {}
         for number, (release, place) in enumerate(zip(self.files, self.units.places), 1):
             note = f"in earlier release {number}"
             columns = release.rows.frame.get_columns()
-            for series in (each for each in columns if each.name != self.table.roles.target):
+            for series in (cells for cells in columns if cells.name != self.table.roles.target):
                 cells = self._as_told(series, release, place.line, note)
-                found[cells.name] = cells, self._is_known(series.name, release.sources)
+                told[cells.name] = cells, self._is_known(series.name, release.sources)
             if (place.line == ABSENT).any():
-                found[note] = pl.Series(note, place.line != ABSENT).cast(pl.Int8), True
-        return list(found.values())
+                told[note] = pl.Series(note, place.line != ABSENT).cast(pl.Int8), True
+        return list(told.values())
 
     def _as_told(
         self, series: pl.Series, release: EarlierRelease, lines: Ints, note: str
@@ -289,15 +292,15 @@ class EarlierReleases:
         cells, mine = _at(series, lines), self.table.frame
         if series.name in mine.columns:
             true = mine[series.name]
-            now, then = (Table(pl.DataFrame([each.alias("c")])) for each in (true, cells))
+            now, then = (Table(pl.DataFrame([column.alias("c")])) for column in (true, cells))
             numbers = {"c"} if now.kind("c") == then.kind("c") == "number" else set()
-            same = [compared_cells(each, ["c"], numbers) for each in (now, then)]
-            if release.is_altered or same[0].equals(same[1]):
+            before, after = (compared_cells(side, ["c"], numbers) for side in (then, now))
+            if release.is_altered or before.equals(after):
                 return true
         return cells.alias(f"{series.name} {note}")
 
     def words(self, k: int) -> str:
-        """What was counted, for the data holder."""
+        """What was counted, in words for the data holder."""
         many = plural(len(self.releases), "earlier release")
         said = [
             f"k = {k} and limits on what is told hold for what {many} and this one tell together, "
@@ -325,7 +328,7 @@ REFUSALS: dict[Who, str] = {
     "attackers may know of these alone; no release can mend that. Ask for a smaller k than {k}, "
     "or name with --earlier only what was handed on",
 }
-"""Why nothing can be released, by who is like too few others."""
+"""Why nothing can be released, by who is in the crowd that is too small."""
 UNTOLD = (
     "which row of a person is which row of an earlier release cannot be told: that was made from a "
     "table with {columns}, which this one lacks. Counted in the most cautious way, {few} may have "
@@ -336,14 +339,14 @@ UNTOLD = (
 
 
 def _views(seen: pl.DataFrame) -> Ints:
-    """A number for each row, equal for rows alike."""
+    """A number for each row, equal for equal rows."""
     if not seen.columns:
         return np.zeros(seen.height, dtype=np.int64)
     return dense(grouped(seen, seen.columns).keys).codes.astype(np.int64)
 
 
 def _at(series: pl.Series, lines: Ints) -> pl.Series:
-    """The cells at some lines; missing where there is none."""
+    """The cells at the given lines; missing where the line is `ABSENT`."""
     cells = series.gather(np.where(lines == ABSENT, 0, lines)) if series.len() else series
     return cells.set(pl.Series(lines == ABSENT), None)
 
@@ -361,7 +364,7 @@ def _containing(cells: Any, absences: int, people: People) -> int:
 
 
 def _widened(table: Table, more: Sequence[pl.Series], known: Iterable[str]) -> Table:
-    """The table with more features, in place of its own of the same name."""
+    """The table with more features, which replace its own of the same name."""
     columns = {s.name: s for s in table.frame.get_columns()} | {s.name: s for s in more}
     quasi = [c for c in _once(known) if c in columns and c != table.roles.target]
     frame = pl.DataFrame(list(columns.values()))
@@ -373,13 +376,15 @@ def _once(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def _by_cells(table: Table, release: EarlierRelease, encoding: Any) -> tuple[pl.Series, pl.Series]:
-    """Keys of the rows of a table and of a release, equal where the released cells are."""
+    """Keys of the rows of a table and of a release, equal where their released cells are."""
     if release.is_altered:
         raise InputError(
             "cells of an earlier release were altered on purpose, so its rows cannot be found in "
             "the table by their values; give its folder with the private part"
         )
     rows, asked = release.rows, [int(p["at_least"]) for p in release.promises]
+    # Cuts of numbers depend on the fewest people on either side, which the manifest does not state:
+    # the promised k, its half and its quarter are tried.
     ks = [max(1, k // times) for k in asked for times in (1, 2, 4)]
     wide = in_its_terms(table, rows, encoding, ks or [1])
     if strange := [c for c in rows.frame.columns if c not in wide.frame.columns]:
@@ -390,7 +395,7 @@ def _by_cells(table: Table, release: EarlierRelease, encoding: Any) -> tuple[pl.
         )
     terms = in_its_groups(wide, rows, stated_forms(release.manifest))
     numbers = {c for c in rows.frame.columns if terms.kind(c) == rows.kind(c) == "number"}
-    both = pl.concat([compared_cells(each, rows.frame.columns, numbers) for each in (terms, rows)])
+    both = pl.concat([compared_cells(side, rows.frame.columns, numbers) for side in (terms, rows)])
     keys = pl.Series(grouped(both, both.columns).keys.codes).cast(pl.String)
     return keys[: table.rows], keys[table.rows :]
 
@@ -399,13 +404,13 @@ Who = Literal["gone", "new", "both"]
 
 
 def fewest_candidates(units: Units, now: Ints) -> tuple[int, Who]:
-    """The fewest people alike in all files, and whether these have left, came, or are in all.
+    """The smallest crowd alike in all files, and whether it has left, is new, or is in all.
 
     Parameters
     ----------
     units : Units
     now : array of int
-        For each row of the table, what it is seen as in a new release.
+        For each row of the table, a number of how it looks in a new release.
 
     Examples
     --------
@@ -423,7 +428,7 @@ def fewest_candidates(units: Units, now: Ints) -> tuple[int, Who]:
 
 
 def fewest_gone(units: Units) -> int | None:
-    """The fewest alike among those who have left the table, where all is certain; `None`: nobody.
+    """The smallest crowd among those who have left, by a certain matching; `None` if nobody has.
 
     >>> from tamis.people import People
     >>> fewest_gone(Units(4, People.of_rows(4), np.zeros(4), ()))
@@ -433,12 +438,12 @@ def fewest_gone(units: Units) -> int | None:
 
 
 def coded_numbers(numbers: Ints) -> Coded:
-    """Numbers from -1 as codes."""
+    """Numbers from -1 on as codes from 0 on."""
     return Coded(numbers.astype(np.int64) + 1, int(numbers.max(initial=0)) + 2)
 
 
 def _of_certain(units: Units, now: Ints, first: int = 0) -> tuple[int, Who]:
-    """The fewest of the units from the first on."""
+    """The smallest crowd among the units from number `first` on, all views being certain."""
     views = [place.view[first:] for place in units.places if place.view is not None]
     keys = reduce(joined, map(coded_numbers, [units.pattern[first:], *views, now]))
     who = units.people[first:].renumbered()
@@ -448,13 +453,20 @@ def _of_certain(units: Units, now: Ints, first: int = 0) -> tuple[int, Who]:
 
 
 def _of_possible(units: Units, now: Ints) -> tuple[int, Who]:
+    """A lower bound of the smallest crowd, where some units cannot be told apart in some file.
+
+    Units are counted in blocks that are alike now and share their group in every file. For each
+    combination of views, at least `amount - (members - size)` units of a block have the view in a
+    file, since other members of the group account for at most `members - size` of the `amount`. At
+    least the size less the shortfalls in all files have the whole combination.
+    """
     names = [f"view {i}" for i in range(len(units.places))]
     columns = {"now": now, "pattern": units.pattern}
     columns |= {f"group {i}": place.group for i, place in enumerate(units.places)}
     if not units.people.each_row:
         columns["person"] = units.people.codes
     blocks = pl.DataFrame(columns).group_by(list(columns)).agg(size=pl.len().cast(pl.Int64))
-    # Of a block, all but `short` are certainly seen so in every file.
+    # All but `short` units of a block certainly have the views of the combination in every file.
     blocks = blocks.with_columns(short=pl.lit(0, pl.Int64))
     for i, place in enumerate(units.places):
         options = place.options.join(place.sizes, on="group").rename(
@@ -470,6 +482,7 @@ def _of_possible(units: Units, now: Ints) -> tuple[int, Who]:
     alike = sure.sum() if units.people.each_row else pl.col("person").filter(sure > 0).n_unique()
     somewhere = pl.any_horizontal(pl.col("now", *names) != ABSENT)
     crowds = blocks.filter(somewhere).group_by("now", "pattern", *names).agg(alike=alike)
+    # The person who is looked for is a candidate, so a crowd has at least one member.
     least = crowds.sort("alike").row(0, named=True)
     return max(1, int(least["alike"])), _who(least["now"], [least[name] for name in names])
 

@@ -1,9 +1,9 @@
-"""Inference: what does a release tell of somebody's secret, and of what was held back or altered?
+"""Attribute inference: a person's secret, and columns that were held back or altered.
 
-Where a column is released, the attacker knows some columns of a person and learns the rest from
-the released rows. Where it is held back, the attacker is taken to know it of everybody else, and to
-know the released columns of the person. Altered values are guessed by who knows how they were
-altered.
+Where a column is released, the attacker knows some columns of a person and learns the rest from the
+released rows. Where it is held back, the attacker is taken to know it for everybody else, and to
+know the released columns of the person. Altered values are guessed by an attacker who knows how
+they were altered.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from tamis.risk.cut import SensitiveCut, cut_into_quarters, cut_sensitive
 from tamis.table import Table, only
 
 MOST_CLASSES = 100
-"""A column of more values than this is not guessed as a class."""
+"""Columns with more classes than this are not attacked."""
 K = 5
-"""The fewest people in a group whose mean is told."""
+"""The fewest people in a group whose mean is reported."""
 
 
 @dataclass(frozen=True, eq=False)
 class Hidden:
-    """A column to guess, as classes from 0 that several tables share."""
+    """A column to guess, as classes numbered from 0 that several tables share."""
 
     column: str
     original: Codes
@@ -49,7 +49,7 @@ class Hidden:
     cut: SensitiveCut
 
     def of(self, table: Table) -> Codes:
-        """The classes of another table's rows; what the original lacks is the last class."""
+        """The classes of another table's rows; values not in the original get the last class."""
         codes = self.cut.codes(_like(table.frame[self.column], self._like))
         return np.asarray(np.minimum(codes, self.classes - 1))
 
@@ -59,7 +59,7 @@ class Hidden:
 
 
 def hidden(table: Table, column: str) -> Hidden | None:
-    """A column of a table as classes; `None` if there is nothing to guess, or too many values."""
+    """A column of a table as classes; `None` if it has only one, or too many."""
     series = table.frame[column]
     numeric = series.dtype.is_numeric()
     cut = cut_into_quarters(series)
@@ -81,7 +81,7 @@ def _labels(table: Table, column: str) -> NDArray[Any]:
 
 
 def _like(series: pl.Series, dtype: pl.DataType) -> pl.Series:
-    """Cells in one type; whole numbers read alike from any file."""
+    """Cells cast to one type; whole numbers become the same text whatever type a file gave them."""
     if dtype == pl.String() and series.dtype.is_float():
         return nominal_text(series)
     return series.cast(dtype)
@@ -94,8 +94,8 @@ def inference(scene: Scene) -> list[AttackScore]:
     --------
     >>> from tamis.datasets import patients
     >>> table = patients(rows=600)
-    >>> found = inference(Scene(table, table.select(["viral_load_test"])))
-    >>> [each.attacker for each in found]
+    >>> scores = inference(Scene(table, table.select(["viral_load_test"])))
+    >>> [score.attacker for score in scores]
     ['inference of hiv', 'inference of hiv, target known']
     """
     column = scene.secret_column
@@ -103,8 +103,8 @@ def inference(scene: Scene) -> list[AttackScore]:
         return []
     target = scene.original.roles.target
     ways = [False] if target in (None, column) else [False, True]
-    found = [infer(scene, column, with_target) for with_target in ways]
-    return [each for each in found if each is not None]
+    scores = [infer(scene, column, with_target) for with_target in ways]
+    return [score for score in scores if score is not None]
 
 
 def infer(
@@ -114,31 +114,31 @@ def infer(
     learners: Sequence[str] = LEARNERS,
     kind: str = "inference",
 ) -> AttackScore | None:
-    """The strongest learner on one column; `None` if it cannot be guessed as classes."""
+    """The score of the strongest learner on a column; `None` if it has no classes to guess."""
     secret = hidden(scene.original, column)
     if secret is None:
         return None
     setting = _Setting(scene, secret, with_target)
     if len(setting.report) < 2:
         return None
-    name, said, told = setting.about_members(learners)
+    name, predictions, figures = setting.about_members(learners)
     control = setting.about_control(name)
     words = ", target known" if with_target else ""
     return scored(
         f"{kind} of {column}{words}",
         f"guesses {column} from {setting.source}"
         + (" and the person's target" if with_target else ""),
-        said.predicted == said.truth,
+        predictions.predicted == predictions.truth,
         guess=setting.guess,
         control=control,
         people=setting.whose(setting.report),
-        details={"learner": shown_model(name), **told},
+        details={"learner": shown_model(name), **figures},
     )
 
 
 @dataclass(frozen=True, eq=False)
 class _Setting:
-    """One attack on one column: what is learnt from, and who is asked about."""
+    """One attack on one column: its training rows, and the people it is tried on."""
 
     scene: Scene
     secret: Hidden
@@ -156,21 +156,24 @@ class _Setting:
 
     @property
     def columns(self) -> list[str]:
-        """What the attacker knows of a person."""
+        """The columns that the attacker knows of a person."""
         scene, target = self.scene, self.scene.original.roles.target
         given = scene.known_columns if self.released else scene.columns
-        found = [c for c in given if c not in (self.secret.column, target)]
-        return [*found, str(target)] if self.with_target and target in scene.columns else found
+        known = [c for c in given if c not in (self.secret.column, target)]
+        return [*known, str(target)] if self.with_target and target in scene.columns else known
 
     @cached_property
     def asked(self) -> RowNumbers:
-        """Who is asked about: of a secret that is held back, others must be there to learn from."""
+        """Rows of the people it is tried on; at most a third where the others are trained on."""
         scene = self.scene
         return scene.tried if self.released else scene.some(min(scene.most, _third(scene)))
 
     @property
     def choose(self) -> NDArray[np.intp]:
-        """The places of the people that the learner is chosen by: every second person."""
+        """Places of the people by whom the learner is chosen: every second person.
+
+        The others report, so that the choice does not make the figures too high.
+        """
         return self._half(0)
 
     @property
@@ -196,7 +199,7 @@ class _Setting:
         return Known(known, label, asked, len(ask), self.secret.classes, scene.random_state)
 
     def _baseline(self, label: Codes, rows: NDArray[Any], target: Codes | None) -> Floats:
-        """What is thought without a release: shares, by target where that is known."""
+        """Probabilities without a release: shares of the classes, given the target if known."""
         classes = self.secret.classes
         if target is None:
             return np.tile(shares(label, classes), (len(rows), 1))
@@ -212,20 +215,20 @@ class _Setting:
 
     @property
     def guess(self) -> float:
-        """How often the most frequent class is right, given the target where that is known."""
+        """Accuracy of the most frequent class, given the target if known."""
         rows = self.asked[self.report]
         baseline = self._baseline(self.secret.original, rows, self._target)
         return float((baseline.argmax(axis=1) == self.secret.original[rows]).mean())
 
     def about_members(self, learners: Sequence[str]) -> tuple[str, Predictions, dict[str, Any]]:
-        """The strongest learner, its predictions for those who report, and its figures."""
+        """The strongest learner, its predictions for the people who report, and its figures."""
         ask, truth = self.scene.original.frame[self.asked], self.secret.original[self.asked]
         known = self._known(ask, without=False)
         baseline = self._baseline(self.secret.original, self.asked, self._target)
         name, p = strongest_learner(known, truth, baseline, self.choose, learners)
         report = self.report
-        told = self._told(p[report], baseline[report], truth[report])
-        return name, _predictions(p[report], truth[report]), told
+        figures = self._told(p[report], baseline[report], truth[report])
+        return name, _predictions(p[report], truth[report]), figures
 
     def about_control(self, name: str) -> NDArray[np.bool_] | None:
         """Whether the same learner is right about people who are not in the release."""
@@ -238,19 +241,20 @@ class _Setting:
         return np.asarray(p.argmax(axis=1) == truth)
 
     def _told(self, p: Floats, baseline: Floats, truth: Codes) -> dict[str, Any]:
-        each, whose = gains(p, baseline, truth), self.whose(self.report)
-        area, group = auc(_predictions(p, truth), whose), self._worst_group(each, whose)
+        """The figures of an attack, from its predictions and the baseline's."""
+        bits, whose = gains(p, baseline, truth), self.whose(self.report)
+        area, group = auc(_predictions(p, truth), whose), self._worst_group(bits, whose)
         return {
-            "bits": figure(mean(each, whose)).to_dict(),
-            "largest_gain": float(largest_gains(each, whose, most=1)[0]),
+            "bits": figure(mean(bits, whose)).to_dict(),
+            "largest_gain": float(largest_gains(bits, whose, most=1)[0]),
             "auc": area and area.to_dict(),
             "surest": _surest(p, truth),
             "rarest": _rarest(p, baseline, truth),
             "worst_group": group and {"people": group.people, "bits": group.gain.to_dict()},
         }
 
-    def _worst_group(self, each: Floats, people: People) -> Group | None:
-        """Of people alike in all that is known of them, or in one column, those told most of."""
+    def _worst_group(self, bits: Floats, people: People) -> Group | None:
+        """The group with the largest mean gain, of people alike in all known columns or in one."""
         scene = self.scene
         places = [scene.columns.index(c) for c in self.columns]
         if not places:
@@ -260,9 +264,10 @@ class _Setting:
             pattern_numbers(cells),
             *(pattern_numbers(cells[:, [c]]) for c in range(len(places))),
         ]
+        # The remainder is the grouping, so that groups of different ones never share a number.
         groups = np.concatenate([way * len(ways) + i for i, way in enumerate(ways)])
         whose = np.tile(people.codes, len(ways))
-        return largest_group(np.tile(each, len(ways)), groups, K, whose)
+        return largest_group(np.tile(bits, len(ways)), groups, K, whose)
 
 
 def _third(scene: Scene) -> int:
@@ -270,7 +275,7 @@ def _third(scene: Scene) -> int:
 
 
 def _texts(frame: pl.DataFrame, scene: Scene) -> pl.DataFrame:
-    """Columns in the type that both tables can have: numbers, or texts."""
+    """Columns as numbers where both tables have numbers, else as texts."""
     nominal = dict(zip(scene.columns, scene.cells.nominal))
     return pl.DataFrame(
         [s.cast(pl.String if nominal[s.name] else pl.Float64) for s in frame.get_columns()]
@@ -283,13 +288,13 @@ def _predictions(p: Floats, truth: Codes) -> Predictions:
 
 
 def _rarest_of(truth: Codes) -> int | None:
-    """The class that the fewest have, which is what a secret mostly is; `None` of one class."""
+    """The rarest class, which mostly is the sensitive one; `None` if there is only one."""
     present, counts = np.unique(truth, return_counts=True)
     return None if len(present) < 2 else int(present[np.argmin(counts)])
 
 
 def _rarest(p: Floats, baseline: Floats, truth: Codes) -> dict[str, Any] | None:
-    """Of those who have the rarest class the share that is named, and by whoever guesses."""
+    """The share of people with the rarest class that is named, by the attacker and by guessing."""
     rarest = _rarest_of(truth)
     if rarest is None:
         return None
@@ -302,9 +307,9 @@ def _rarest(p: Floats, baseline: Floats, truth: Codes) -> dict[str, Any] | None:
 
 
 def named(likely: Floats, has: NDArray[np.bool_]) -> float:
-    """The share of those who have something that an attacker names, naming as many as have it.
+    """Recall of an attacker who names as many people as have something, the likeliest first.
 
-    The likeliest are named; among equals, some at random.
+    Ties at the last place are broken at random; the result is the expected value.
 
     >>> named(np.array([0.9, 0.5, 0.5, 0.1]), np.array([True, True, False, False]))
     0.75
@@ -323,48 +328,49 @@ def _surest(p: Floats, truth: Codes) -> list[dict[str, Any]]:
     rarest = _rarest_of(truth)
     if rarest is None:
         return []
-    return [asdict(each) for each in surest(p[:, rarest], truth == rarest)]
+    return [asdict(part) for part in surest(p[:, rarest], truth == rarest)]
 
 
 QUICK_LEARNERS = ("nb", SMALL_BOOSTING)
-"""Fewer than for a secret, since every column is asked about."""
+"""Fewer learners than for a secret, since every column is attacked."""
 MOST_COLUMNS = 8
-"""The most columns that are asked about."""
+"""The most columns that are attacked."""
 
 Alter = Callable[[Table, int], Table]
-"""Alters a table by public settings, with a seed of its own."""
+"""Alters a table by public settings, given a seed."""
 
 
 def reconstruction(scene: Scene) -> list[AttackScore]:
-    """Attackers on the columns that were held back, other than the secret.
+    """Attackers on the columns that were held back, except the secret.
 
     Examples
     --------
     >>> from tamis.datasets import patients
     >>> table = patients(rows=300)
-    >>> [each.attacker for each in reconstruction(Scene(table, table.select(table.features[:-2])))]
+    >>> release = table.select(table.features[:-2])
+    >>> [score.attacker for score in reconstruction(Scene(table, release))]
     ['reconstruction of viral_load_test', 'reconstruction of cd4_count']
     """
     back = [c for c in scene.original.features if c not in scene.release.frame.columns]
     named = [c for c in back if c != scene.secret_column][:MOST_COLUMNS]
-    found = [infer(scene, c, learners=QUICK_LEARNERS, kind="reconstruction") for c in named]
-    return [each for each in found if each is not None]
+    scores = [infer(scene, c, learners=QUICK_LEARNERS, kind="reconstruction") for c in named]
+    return [score for score in scores if score is not None]
 
 
 def undo(
     original: Table, alter: Alter, *, most: int = MOST_TRIED, random_state: int = 0
 ) -> list[AttackScore]:
-    """Attackers who know how values were altered, and want the true ones.
+    """Attackers who know how values were altered, and guess the true ones.
 
-    They alter the released rows once more in the same way, learn there how a value was before, and
-    apply this to the release. One score for each of the first altered columns: how often the true
-    value is guessed, or the true interval of a column of many numbers.
+    They alter the released rows once more in the same way, learn from the pair what a value was
+    before, and apply this to the release. There is one score for each of the first altered columns:
+    how often the true value is guessed, or the true interval of a numeric column.
 
     >>> from tamis.datasets import patients
     >>> from tamis.perturb.noise import UniformNoise
     >>> alter = lambda table, seed: UniformNoise(0.2, random_state=seed).fit_transform(table)
-    >>> found = undo(patients(rows=400).select(["sex", "ward"]), alter)
-    >>> [each.attacker for each in found]
+    >>> scores = undo(patients(rows=400).select(["sex", "ward"]), alter)
+    >>> [score.attacker for score in scores]
     ['reconstruction of altered sex', 'reconstruction of altered ward']
     """
     released = alter(original, random_state + 1)
@@ -376,8 +382,8 @@ def undo(
         and not original.frame[c].equals(released.frame[c], check_dtypes=False)
     ]
     rows = np.sort(np.random.default_rng(random_state).permutation(original.rows)[:most])
-    found = [_undone(original, released, again, c, rows) for c in changed[:MOST_COLUMNS]]
-    return [each for each in found if each is not None]
+    scores = [_undone(original, released, again, c, rows) for c in changed[:MOST_COLUMNS]]
+    return [score for score in scores if score is not None]
 
 
 def _undone(

@@ -1,4 +1,4 @@
-"""Kernels: which rows of a table are nearest to what is known of a person."""
+"""Kernels: the rows of a table nearest to what is known of a person."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from tamis.learn.coded_table import rows_alike
 
 
 class NearestRows:
-    """A table in which the rows nearest to people are found.
+    """An index of a table for finding the rows nearest to people.
 
     A cell adds |a - b| where its column holds numbers (scaled to a range of 1), else 0 or 1;
-    missing (NaN) is a value of its own. Cells that are not known add nothing, so where nothing is
-    known every row is nearest.
+    missing (NaN) is a value of its own. Unknown cells add nothing, so where nothing is known every
+    row is nearest.
 
-    Rows alike in all texts lie together: such a group is as far as its texts differ, or farther,
-    so groups are looked at from the nearest on, and most are not looked at.
+    Rows that agree in all texts are stored together. The number of texts in which such a group
+    differs is a lower bound of its distance, so groups are visited in that order and most are never
+    visited.
 
     Parameters
     ----------
@@ -45,7 +46,7 @@ class NearestRows:
         self._numbers = np.ascontiguousarray(table[:, ~nominal][self._order])
 
     def to(self, asked: Any, known: Any) -> Any:
-        """Which rows are nearest to each asked row by its known cells, and how far they are."""
+        """Mask of the rows nearest to each asked row by its known cells, and their distance."""
         rows, nominal = len(self._order), self._nominal
         hits, least = np.zeros((len(asked), rows), dtype=np.bool_), np.empty(len(asked))
         _find_nearest(
@@ -66,17 +67,17 @@ class NearestRows:
 
 
 def pairs(hits: Any) -> tuple[Any, Any]:
-    """The people and rows of hits, which are few among many: ten times faster than both at once.
+    """The people and rows of hits, as `numpy.nonzero` gives them: ten times faster for few hits.
 
-    >>> [each.tolist() for each in pairs(np.array([[False, True], [True, True]]))]
+    >>> [places.tolist() for places in pairs(np.array([[False, True], [True, True]]))]
     [[0, 1, 1], [1, 0, 1]]
     """
     return np.divmod(np.flatnonzero(hits), hits.shape[1])
 
 
 def _texts(cells: Any) -> Any:
-    """Texts as whole numbers; a missing one is -1, which is equal to itself."""
-    # In one layout, whatever came: for each other one the kernel would be compiled again.
+    """Numbered texts as int32, with -1 for missing, which unlike NaN equals itself."""
+    # Always in one memory layout: Numba would compile the kernel again for each other one.
     return np.ascontiguousarray(np.where(np.isnan(cells), -1.0, cells), dtype=np.int32)
 
 
@@ -95,17 +96,24 @@ def _find_nearest(
     hits: Any,
     least: Any,
 ) -> None:
-    """Fill `hits` and `least`. A row farther than the nearest so far is not read to its end."""
+    """Fill `hits` and `least`.
+
+    Groups are visited by the number of differing texts, `seen`, and a row is left as soon as it is
+    farther than the nearest so far.
+    """
     width, many = groups.shape
     for q in range(len(texts)):
         differ[:] = 0
         for c in range(width):
             if known_texts[q, c]:
-                # One column after the other, several groups at a time: no branch inside.
+                # Column by column and without a branch, so that several groups are compared at
+                # once in one vector instruction.
                 text, column = texts[q, c], groups[c]
                 for g in range(many):
                     differ[g] += np.int32(column[g] != text)
         best, seen = np.inf, -1
+        # A group with one more differing text is at least `seen + 1` away: equal distances still
+        # count as hits, so the search goes on while that is not above the best.
         while seen < width and seen + 1 <= best:
             seen += 1
             for g in range(many):
@@ -122,10 +130,11 @@ def _find_nearest(
                         total += 1.0 if np.isnan(a) or np.isnan(b) else abs(a - b)
                         if total > best:
                             break
+                    # Where the loop was left this is not the distance, but above the best anyway.
                     apart[r] = total
                     best = min(best, total)
         for g in range(many):
-            if differ[g] <= seen:
+            if differ[g] <= seen:  # `apart` of other groups is left over from an earlier person
                 for r in range(ends[g], ends[g + 1]):
                     hits[q, order[r]] = apart[r] == best
         least[q] = best

@@ -1,7 +1,7 @@
-"""What attackers learn: the probability of each class of a hidden column, by several learners.
+"""Classifiers by which an attacker guesses a hidden column, as probabilities of its classes.
 
-One of them looks the person up: the classes of the rows nearest to what is known of them. The
-others are the classifiers that `tamis.learn.models` names as attackers.
+The look-up takes the classes of the rows nearest to what is known of a person. The others are the
+classifiers that `tamis.learn.models` names as attackers.
 """
 
 from __future__ import annotations
@@ -24,23 +24,24 @@ from tamis.learn.holdout import Predictions, fit_predict
 from tamis.learn.models import attackers
 
 LEARNT = 8_000
-"""The most rows that a learner gets; to look up, an attacker has all."""
+"""Most training rows of a learner; the look-up uses all rows."""
 LOOKUP = "look-up"
 SMALL_BOOSTING = shown_model("small")
 GUESSING = "guessing"
-"""What is said without a release: an attacker whose learners know no better falls back on it."""
+"""The baseline without a release, which wins where no learner does better."""
 LEARNERS = (LOOKUP, SMALL_BOOSTING, *ATTACKERS)
 MANY_FITS = [name for name, model in MODELS.items() if model.few_classes_only]
 MOST_GROWN = 10
-"""A learner that grows a tree for each class is left to columns of no more classes than this."""
+"""Most classes for learners that grow trees for each class: their time grows with the classes."""
 BLOCK = 64
+"""How many people are compared with all rows at once; more would take more memory."""
 
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """Rows to learn from, the class of each, and people to ask about, in the same columns.
+    """Training rows, the class of each, and the people to predict, in the same columns.
 
-    `ask` has no columns where nothing is known of a person, so `people` says how many there are.
+    `ask` has no columns, and so no height, where nothing is known; `people` is its row count.
     """
 
     learn: pl.DataFrame
@@ -51,28 +52,28 @@ class Known:
     random_state: int = 0
 
     def by(self, name: str) -> Floats:
-        """The probability of each class for everybody asked about, by one learner."""
+        """Predicted probabilities of one learner for all rows of `ask`."""
         if name == GUESSING or not self.ask.width or not len(self.label):
             return np.tile(shares(self.label, self.classes), (self.people, 1))
         return self._looked_up() if name == LOOKUP else self._learnt(name)
 
     def _sample(self) -> tuple[pl.DataFrame, Integers]:
-        """The rows to learn from, no more than a learner needs, then those asked about."""
+        """At most `LEARNT` training rows, then the rows to predict; and the training labels."""
         drawn = np.random.default_rng(self.random_state).permutation(len(self.label))[:LEARNT]
         rows = np.sort(drawn)
         return pl.concat([self.learn[rows], self.ask], how="vertical_relaxed"), self.label[rows]
 
     def _looked_up(self) -> Floats:
-        """The classes of the nearest rows, with the weight of one row for those of all."""
+        """Class frequencies among the nearest rows, with the prior added as if it were one row."""
         columns = tuple(self.ask.columns)
         (table, asked), nominal = as_numbers([self.learn, self.ask], columns)
-        # Rows that are alike are equally near: each distinct one is looked at once.
+        # Equal rows are equally near: each distinct row is compared once, with its class counts.
         words = np.ascontiguousarray(table.T, dtype=np.float64).view(np.uint64)
         first, place = rows_alike(np.zeros((0, len(table)), dtype=np.uint8), words)
         cells = np.bincount(place * self.classes + self.label, minlength=len(first) * self.classes)
         held = cells.reshape(len(first), self.classes)
         near, prior = NearestRows(table[first], nominal), shares(self.label, self.classes)
-        said = []
+        predicted = []
         for start in range(0, len(asked), BLOCK):
             part = asked[start : start + BLOCK]
             hits, _ = near.to(part, np.ones(part.shape, np.bool_))
@@ -80,8 +81,8 @@ class Known:
             counts = np.tile(prior, (len(part), 1))
             for c in range(self.classes):
                 counts[:, c] += np.bincount(whose, weights=held[row, c], minlength=len(part))
-            said.append(counts / counts.sum(axis=1, keepdims=True))
-        return np.concatenate(said)
+            predicted.append(counts / counts.sum(axis=1, keepdims=True))
+        return np.concatenate(predicted)
 
     def _learnt(self, name: str) -> Floats:
         both, label = self._sample()
@@ -92,26 +93,27 @@ class Known:
         if name == SMALL_BOOSTING:
             return Boosting().probabilities(table, y, learn, ask, classes=self.classes)
         model = next(iter(attackers([name], self.random_state).values()))
-        found = fit_predict(model, _plain(table, both.columns), y, learn, ask)
-        return _of_all(found, label, self.classes)
+        predictions = fit_predict(model, _plain(table, both.columns), y, learn, ask)
+        return _of_all(predictions, label, self.classes)
 
 
 def _plain(table: CodedTable, names: Sequence[str]) -> pl.DataFrame:
-    """At most 32 values a column, numbers in their order: no column is too wide for a learner."""
+    """The codes of a table as a frame: at most 32 values a column, numbers in their order."""
     kinds = [pl.Float64 if ordered else pl.String for ordered in table.ordered]
     columns = zip(names, table.codes, kinds)
     return pl.DataFrame([pl.Series(name, codes).cast(kind) for name, codes, kind in columns])
 
 
-def _of_all(found: Predictions, label: Integers, classes: int) -> Floats:
-    """Probabilities of all classes; those that were not learnt get their smoothed share."""
+def _of_all(predictions: Predictions, label: Integers, classes: int) -> Floats:
+    """Probabilities of all classes; those absent from training get their smoothed share."""
     prior = shares(label, classes)
-    p = np.tile(prior, (len(found.predicted), 1))
-    said = found.probabilities
-    if said is None:
-        said = (found.predicted[:, None] == found.classes[None, :]).astype(np.float64)
-    seen = np.asarray(found.classes, dtype=np.intp)
-    p[:, seen] = said * prior[seen].sum()
+    p = np.tile(prior, (len(predictions.predicted), 1))
+    proba = predictions.probabilities
+    if proba is None:
+        hits = predictions.predicted[:, None] == predictions.classes[None, :]
+        proba = hits.astype(np.float64)
+    seen = np.asarray(predictions.classes, dtype=np.intp)
+    p[:, seen] = proba * prior[seen].sum()
     return np.asarray(p / p.sum(axis=1, keepdims=True))
 
 
@@ -122,16 +124,16 @@ def strongest_learner(
     choose: NDArray[np.intp],
     names: Sequence[str] = LEARNERS,
 ) -> tuple[str, Floats]:
-    """The learner that gains most bits about the people to choose by, and what it says of all.
+    """The learner that gains most bits on the rows `choose`, and its predictions for all rows.
 
-    `truth` is the true class of everybody asked about, `baseline` the probabilities without a
-    release.
+    `truth` has the true classes, `baseline` the probabilities without a release. At a tie the first
+    wins, so the baseline is only beaten by a real gain.
     """
     few = len(np.unique(known.label)) <= MOST_GROWN
     fit = [name for name in names if few or name not in MANY_FITS]
-    said = {GUESSING: baseline} | {name: known.by(name) for name in fit}
+    proba = {GUESSING: baseline} | {name: known.by(name) for name in fit}
     bits = {
-        name: gains(p[choose], baseline[choose], truth[choose]).mean() for name, p in said.items()
+        name: gains(p[choose], baseline[choose], truth[choose]).mean() for name, p in proba.items()
     }
     best = max(bits, key=lambda name: float(bits[name]))
-    return best, said[best]
+    return best, proba[best]

@@ -1,9 +1,9 @@
 """Linkage: which released row is this person's?
 
-The attacker takes the rows that are nearest to what it knows and picks one of them. A release does
-not say whose a row is, so a row counts as a person's if it is nearest to them in everything that is
-released and if nobody in the table is nearer to it than they are; equals share it. In a release of
-true values this is exact: a person among c alike is found with chance 1/c.
+The attacker picks one of the released rows nearest to what it knows. A release does not say whose a
+row is, so a row counts as a person's if it is among the nearest to them in all released columns,
+and if nobody in the table is nearer to it; people at the same distance share it. For a release of
+true values this is exact: a person among c alike is found with probability 1/c.
 """
 
 from __future__ import annotations
@@ -34,9 +34,10 @@ ERRORS = (0.1, 0.3)
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """People who are looked for, the rows of a release, and the true rows of everybody in it.
+    """People to look for, the rows of a release, and the true rows of everybody in it.
 
-    `mine` says how many rows like this one the person has in the table; 0: they are not in it.
+    `mine` is how many rows equal to this one the person has in the table; 0 for a person who is not
+    in it.
     """
 
     people: Cells
@@ -49,7 +50,8 @@ class Side:
     def distinct(self) -> tuple[Cells, NDArray[np.int64]]:
         """The distinct rows of the release, and how often each occurs.
 
-        Where most rows are distinct, equal ones stay apart: they share what they would have.
+        `rows_alike` may leave equal rows apart where most rows are distinct; their shares then add
+        up to the same probability.
         """
         return _distinct(self.rows)
 
@@ -66,12 +68,12 @@ class Side:
         return NearestRows(self._members[0], self.nominal)
 
     def nearest(self, asked: Cells, known: Mask) -> tuple[Mask, NDArray[np.float64]]:
-        """Which distinct rows are nearest to each asked person, and how far they are."""
-        found: tuple[Mask, NDArray[np.float64]] = self._near.to(asked, known)
-        return found
+        """Mask of the distinct rows nearest to each person, and their distance."""
+        nearest: tuple[Mask, NDArray[np.float64]] = self._near.to(asked, known)
+        return nearest
 
     def found(self, asked: Cells, known: Mask) -> NDArray[np.float64]:
-        """For each person the chance that a row nearest to what is known of them is theirs."""
+        """For each person, the probability that a nearest row, picked at random, is theirs."""
         chances = [
             self._found(slice(first, first + BLOCK), asked, known)
             for first in range(0, len(asked), BLOCK)
@@ -81,7 +83,7 @@ class Side:
     def _found(self, part: slice, asked: Cells, known: Mask) -> NDArray[np.float64]:
         everything = np.ones_like(known[part])
         theirs, far = self.nearest(self.people[part], everything)
-        exact = asked is self.people and known[part].all()
+        exact = asked is self.people and known[part].all()  # the same question: asked once
         picked = theirs if exact else self.nearest(asked[part], known[part])[0]
         weight = self.distinct[1]
         person, row = pairs(picked & theirs)
@@ -92,7 +94,11 @@ class Side:
     def _owned(
         self, row: RowNumbers, far: NDArray[np.float64], mine: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """The chance that a row is of someone at this distance, of whom so many rows are alike."""
+        """Probability that a row belongs to the target person.
+
+        `far` is the person's distance to the row, `mine` how many of the rows at that distance are
+        theirs. Someone outside the table competes with those in it as one more row.
+        """
         least, total = self._owners(np.unique(row))
         at = np.searchsorted(np.unique(row), row)
         outside = mine == 0
@@ -100,7 +106,7 @@ class Side:
         return np.where(far == least[at], alike, np.where(outside & (far < least[at]), 1.0, 0.0))
 
     def _owners(self, rows: RowNumbers) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """How far the nearest people of the table are from each row, and their rows in all."""
+        """Distance of the table's nearest true rows to each released row, and their number."""
         weight = self._members[1]
         asked, known = self.distinct[0][rows], np.ones((len(rows), len(self.nominal)), np.bool_)
         least, total = np.empty(len(rows)), np.empty(len(rows), np.int64)
@@ -112,23 +118,23 @@ class Side:
 
 
 def sides(scene: Scene) -> list[Side]:
-    """People of the table beside the release, then the control group beside one without them."""
+    """The people of the table and the release; the control group and a release without it."""
     cells = scene.cells
     tried = cells.original[scene.tried]
     mine = _alike(cells.original, scene.original.people)[scene.tried]
-    found = [Side(tried, mine, cells.release, cells.original, cells.nominal)]
+    both = [Side(tried, mine, cells.release, cells.original, cells.nominal)]
     if cells.control is not None:
         people = cells.control[scene.control_tried]
         outside = np.zeros(len(people), np.int64)
         members = cells.original[scene.inside]
-        found.append(Side(people, outside, cells.without, members, cells.nominal))
-    return found
+        both.append(Side(people, outside, cells.without, members, cells.nominal))
+    return both
 
 
 def linkage(scene: Scene, errors: Sequence[float] = ERRORS) -> list[AttackScore]:
-    """Attackers who know the quasi-identifiers, exactly, in part, or wrongly.
+    """Attackers who know the quasi-identifiers exactly, with gaps, or with errors.
 
-    `errors` are the chances that a known value is missing, or that it is another person's.
+    `errors` are the probabilities that a known value is missing, or that it is another person's.
 
     >>> from tamis.datasets import patients
     >>> table = patients(rows=200)
@@ -166,10 +172,10 @@ def _linked(scene: Scene, both: list[Side], columns: Mask, how: str, share: floa
 
 
 def _asked(scene: Scene, side: Side, columns: Mask, how: str, share: float) -> tuple[Cells, Mask]:
-    """What the attacker holds of each person, and which cells it holds."""
+    """The cells that the attacker holds of each person, and a mask of the known ones."""
     draw = scene.draw(1, round(1000 * share))
     known = np.tile(columns, (len(side.people), 1))
-    hit = draw.random(known.shape) < share
+    hit = draw.random(known.shape) < share  # by the share: the same cells are missing or wrong
     if how == "missing":
         return side.people, known & ~hit
     if how == "exact":
@@ -180,11 +186,11 @@ def _asked(scene: Scene, side: Side, columns: Mask, how: str, share: float) -> t
 
 
 def halves(scene: Scene, first_holds: Sequence[str] | None = None) -> AttackScore | None:
-    """Two attackers who hold half of the columns each: does the release join what they hold?
+    """Two attackers, each with half of the columns: does the release let them join their data?
 
-    Each picks a row nearest to what it knows of the same person; they succeed if it is the same
-    row. `None` if fewer than two columns can be compared. Without `first_holds`, the columns of the
-    first attacker are half of all, at random; the second holds the others.
+    Each picks a row nearest to what it knows of a person; they succeed if they pick the same row.
+    `None` if fewer than two columns can be compared. The first attacker holds `first_holds`, or a
+    random half of the columns; the second holds the others.
     """
     width = len(scene.columns)
     if width < 2:
@@ -212,19 +218,21 @@ def _joined_by(side: Side, first: Mask) -> NDArray[np.float64]:
         one, other = (
             side.nearest(asked, np.tile(half, (len(asked), 1)))[0] for half in (first, ~first)
         )
-        both, *each = (_weighed(hits, weight) for hits in (one & other, one, other))
-        chances.append(both / (each[0] * each[1]))
+        both, first_rows, other_rows = (
+            _weighed(hits, weight) for hits in (one & other, one, other)
+        )
+        chances.append(both / (first_rows * other_rows))
     return np.concatenate(chances)
 
 
 def _weighed(hits: Mask, weight: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The weight of the rows that each person hits."""
+    """The total weight of the rows that each person hits."""
     person, row = pairs(hits)
     return np.asarray(np.bincount(person, weights=weight[row], minlength=len(hits)), np.float64)
 
 
 def pattern_numbers(cells: Cells) -> NDArray[np.intp]:
-    """A number for each row, the same for the same cells, in the order of the cells.
+    """A number for each row, equal for equal rows, in the order of their cells.
 
     >>> pattern_numbers(np.array([[1.0, 7.0], [np.nan, 9.0], [1.0, 7.0]])).tolist()
     [1, 0, 1]
@@ -237,17 +245,18 @@ def pattern_numbers(cells: Cells) -> NDArray[np.intp]:
 
 
 def _distinct(cells: Cells) -> tuple[Cells, NDArray[np.int64]]:
+    # Compared bit by bit, so that NaN equals itself.
     words = np.ascontiguousarray(cells.T).view(np.uint64)
     first, place = rows_alike(np.zeros((0, len(cells)), dtype=np.uint8), words)
     return cells[first], np.bincount(place, minlength=len(first))
 
 
 def _alike(cells: Cells, people: People) -> NDArray[np.int64]:
-    """For each row how many rows of the same person are the same."""
+    """For each row, how many equal rows its person has."""
     if people.each_row:
         return np.ones(len(cells), np.int64)
-    pairs = pattern_numbers(cells).astype(np.int64) * people.radix + people.codes
-    _, place, counts = np.unique(pairs, return_inverse=True, return_counts=True)
+    keys = pattern_numbers(cells).astype(np.int64) * people.radix + people.codes
+    _, place, counts = np.unique(keys, return_inverse=True, return_counts=True)
     return np.asarray(counts[place.reshape(-1)])
 
 
@@ -263,11 +272,11 @@ def linkage_by_things(
     most: int = 1000,
     random_state: int = 0,
 ) -> list[AttackScore]:
-    """Attackers who know m things that a person has, at random or those that are rarest.
+    """Attackers who know m ones of a person's 0/1 row, at random or the m rarest.
 
-    They pick one of the rows of the records, people by things in the released columns, that have
-    them all; where no row has, they find nobody. Of a person with fewer things than an amount all
-    are known. Of the control group, whatever row is picked is not theirs.
+    `records` are people by things, in the released columns. Attackers pick one of the rows that
+    have all known things; where there is none, they find nobody. Of a person with fewer than m
+    things all are known. No row belongs to the control group, so about them they are never right.
 
     >>> records = np.array([[1, 1, 0], [1, 0, 1], [1, 0, 0], [1, 0, 0]])
     >>> found = linkage_by_things(records, amounts=[1, 2])
@@ -278,14 +287,14 @@ def linkage_by_things(
     draw = np.random.default_rng([random_state, 5])
     tried = np.sort(draw.permutation(table.shape[0])[:most])
     support = np.diff(sparse_columns(table).indptr)
-    found = []
+    scores = []
     for choice in ("random", "rarest"):
         things = [_in_order(table[[i]].indices, support, choice, draw) for i in tried]
         for amount in amounts:
-            known = [each[:amount] for each in things]
+            known = [ordered[:amount] for ordered in things]
             chance = _found(table, known, tried)
-            found.append(_score(choice, amount, chance, table.shape[0], control, most))
-    return found
+            scores.append(_score(choice, amount, chance, table.shape[0], control, most))
+    return scores
 
 
 def _score(
@@ -315,7 +324,7 @@ def _in_order(
     choice: Choice,
     draw: np.random.Generator,
 ) -> Integers:
-    """All that a person has, those first that are known first; ties in a random order."""
+    """The things of a person in the order in which they become known; ties in random order."""
     mixed = things[draw.permutation(len(things))]
     return mixed if choice == "random" else mixed[np.argsort(support[mixed], kind="stable")]
 
@@ -323,13 +332,15 @@ def _in_order(
 def _found(
     table: Binary, known: Sequence[Integers], tried: NDArray[np.intp]
 ) -> NDArray[np.float64]:
-    """For each person the chance to pick their row among those that have all that is known."""
+    """For each person, the probability to pick their row among those with all known things."""
     chances = np.zeros(len(known))
     for first in range(0, len(known), BLOCK):
         part = range(first, min(first + BLOCK, len(known)))
         asked = np.zeros((len(part), table.shape[1]), np.float32)
         for place, person in enumerate(part):
             asked[place, known[person]] = 1
+        # A row has all known things where it shares as many as there are. Sums of ones are exact
+        # in float32 up to 2**24, far more things than anybody has.
         holds = asked.sum(axis=1)[:, None] == (table @ asked.T).T
         mine = holds[np.arange(len(part)), tried[first : first + len(part)]]
         chances[part.start : part.stop] = mine / np.maximum(holds.sum(axis=1), 1)

@@ -1,20 +1,21 @@
-"""Whose rows the rows of earlier releases are, among those of the table of today.
+"""Matching the rows of earlier releases with those of the table of today.
 
-Everybody who is in any file has *units*, one for each real record: the rows of the table, and
-those who have left it. Each unit stands in some files and not in others. Which of the rows of a
-file is whose is known by identifiers, where the holder has kept them (`RowNames`):
+Everybody who is in any file has *units*, one for each real record: the rows of the table, and rows
+that have left it. A unit is in some files and not in others. Rows are matched by names made from
+identifiers, where the holder has kept them (`RowNames`):
 
 1. by all identifiers of a row, where these never occur twice in a file;
 2. else by the person, where nobody has several rows; a row that has changed is still theirs;
-3. else by the person and all cells of the row. Of a person who has rows that went and rows that
-   came since, any of the one may be any of the other.
+3. else by the person and all cells of the row. Where rows of a person went and others came, any of
+   the former may have become any of the latter.
 
-Without identifiers rows are matched by their cells, those of the table or else those that were
-released, as the release wrote them. Equals cannot be told apart: of three equal rows of which an
-earlier release has two, any may be the new one. And whether a row that went and one that came are
-one person's that changed, nobody can tell: that is refused, with what to do.
+Without identifiers rows are matched by their cells: those of the table, or else those that were
+released, as the release wrote them. Equal rows cannot be told apart: of three equal rows of which
+an earlier release has two, any may be the new one. If some rows went and others came, nobody can
+tell whether these are the same people with changed values: that is refused, with advice.
 
-So units come in groups, of whose members it is known only how many stand in a file, and as what.
+So units form groups, of which only this is known: how many members are in a file, and with which
+view.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from tamis.people import People
 from tamis.table import Table
 
 ABSENT = -1
-"""What is seen in a file of somebody who is not in it."""
+"""The view of a unit that is not in a file, and the line of its row there."""
 NOW = -1
 """The number of the table among the files."""
 
@@ -47,10 +48,10 @@ class FileRows:
     views : array of int
         Equal for rows that look alike to an attacker.
     names : RowNames, optional
-        Whose rows they are, where the holder has kept that.
+        The names of the rows, where the holder has kept them.
     by_cells : callable
-        Keys of the rows of the table, and of those of the file, that are equal where the released
-        cells are; an error where the table has not these cells.
+        Returns keys of the table's rows and of the file's, equal where the released cells are;
+        raises where the table lacks these columns.
     """
 
     views: Ints
@@ -60,14 +61,15 @@ class FileRows:
 
 @dataclass(frozen=True, eq=False)
 class FilePlaces:
-    """Where units stand in one earlier release.
+    """The places of units in one earlier release.
 
     Parameters
     ----------
     group : array of int
         The group of each unit.
     options : polars.DataFrame
-        What members of a `group` are seen as (`view`), and how many are for certain (`amount`).
+        The views that members of a `group` may have (`view`), and how many certainly have each
+        (`amount`).
     line : array of int
         For each row of the table, its row in the release; `ABSENT` for none.
     """
@@ -83,7 +85,7 @@ class FilePlaces:
 
     @cached_property
     def view(self) -> Ints | None:
-        """What each unit is seen as; `None` where that is not certain."""
+        """The view of each unit; `None` where it is not certain."""
         told = self.options.join(self.sizes, on="group")
         if not told.select((pl.col("amount") == pl.col("members")).all()).item():
             return None
@@ -95,12 +97,12 @@ class FilePlaces:
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """Everybody who is in the table or in an earlier release.
+    """The records of everybody who is in the table or in an earlier release.
 
     Parameters
     ----------
     rows : int
-        The rows of the table, which are the first units; the others have left it.
+        The number of rows of the table, which are the first units; the others have left it.
     people : People
         The person of each unit.
     pattern : array of int
@@ -116,8 +118,8 @@ class Units:
 
     @cached_property
     def certain(self) -> bool:
-        """Whether it is certain what each unit is seen as in each file."""
-        return all(each.view is not None for each in self.places)
+        """Whether the view of every unit in every file is certain."""
+        return all(place.view is not None for place in self.places)
 
 
 def match_units(table: Table, files: Sequence[FileRows]) -> Units:
@@ -167,19 +169,24 @@ WITH_IDENTIFIERS = (
 
 
 def _nowhere(units: int) -> pl.Series:
-    """The keys of units that are certainly not in a file."""
+    """Missing keys, of units that are certainly not in a file."""
     return pl.Series([None] * units, dtype=pl.String)
 
 
 def _place(
     keys: pl.Series, rows: int, then: pl.Series, file: FileRows, loose: Collection[str] = ()
 ) -> FilePlaces:
-    """Where units stand in a file, by keys; of groups with a `loose` key nothing is certain."""
+    """The places of units in a file, matched by keys.
+
+    Nothing is certain about groups with a `loose` key: their amounts are 0.
+    """
+    # Missing keys get code 0, which no line of the file has.
     codes = pl.concat([keys, then]).rank("dense").fill_null(0).cast(pl.Int64)
     group, of_line = codes[: keys.len()].to_numpy(), codes[keys.len() :].to_numpy()
     seen = pl.DataFrame({"group": of_line, "view": file.views.astype(np.int64)})
     seen = seen.group_by("group", "view").agg(amount=pl.len().cast(pl.Int64))
     width = int(codes.max() or 0) + 1  # type: ignore[arg-type]
+    # Units of a group beyond its lines in the file are not in the file.
     free = np.bincount(group, minlength=width) - np.bincount(of_line, minlength=width)
     unsure = np.zeros(width, dtype=np.bool_)
     unsure[group[keys.is_in(list(loose)).fill_null(False).to_numpy()]] = True
@@ -194,7 +201,10 @@ def _place(
 
 
 def _lines(group: Ints, of_line: Ints) -> Ints:
-    """For each row of the table one row of a file that is in the same group, each used once."""
+    """For each row of the table, a row of the file in the same group, each used at most once.
+
+    The first row of a group gets its first line, and so on; `ABSENT` where no line is left.
+    """
     rows, lines = (
         pl.DataFrame({"group": codes})
         .with_row_index("place")
@@ -206,7 +216,7 @@ def _lines(group: Ints, of_line: Ints) -> Ints:
 
 
 def _whose(table: Table, people: _NamedUnits | None, more: int) -> tuple[People, Ints]:
-    """The person of each unit, and a number for the files that the person is in."""
+    """The person of each unit, and a number that stands for the files the person is in."""
     if people is None:
         who = table.people.and_others(People.of_rows(more))
         return who, np.zeros(len(who), dtype=np.int64)
@@ -223,7 +233,7 @@ def _numbers(texts: pl.Series) -> Ints:
 
 
 def _has_people(table: Table, file: FileRows) -> bool:
-    """Whether the rows of a file are named by what tells people apart in the table too."""
+    """Whether the rows of a file are named by the columns that tell people of the table apart."""
     then = () if file.names is None else file.names.columns[PERSON]
     if then and set(then) != set(table.person_columns):
         raise InputError(
@@ -236,7 +246,7 @@ def _has_people(table: Table, file: FileRows) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class _NamedUnits:
-    """Units that have identifiers: the rows of the table, then those who have left it."""
+    """Units with identifiers: the rows of the table, then those that have left it."""
 
     units: pl.DataFrame
     pattern: pl.Series
@@ -249,7 +259,8 @@ def _named_units(table: Table, files: Mapping[int, FileRows]) -> _NamedUnits:
     every, exact = _keyed(_named_rows(table, files))
     _refuse_strangers(every)
     counts = every.group_by("key", PERSON, "file").agg(rows=pl.len().cast(pl.Int64))
-    # A record is in every file as often as in that where it is most often.
+    # A key has as many records as its most frequent file has rows of it; those that the table
+    # lacks have left.
     there = counts.group_by("key", PERSON).agg(
         gone=pl.col("rows").max() - pl.col("rows").filter(pl.col("file") == NOW).sum()
     )
@@ -271,7 +282,7 @@ def _named_units(table: Table, files: Mapping[int, FileRows]) -> _NamedUnits:
 
 
 def _refuse_strangers(every: pl.DataFrame) -> None:
-    """Refuse identifiers that name nobody of an earlier release."""
+    """Raise if identifiers match nobody of an earlier release."""
     now = every.filter(pl.col("file") == NOW)[PERSON].unique()
     for _, rows in every.filter(pl.col("file") != NOW).group_by("file"):
         if rows.height and not rows[PERSON].is_in(now.implode()).any():
@@ -283,19 +294,20 @@ def _refuse_strangers(every: pl.DataFrame) -> None:
 
 
 def _named_rows(table: Table, files: Mapping[int, FileRows]) -> pl.DataFrame:
-    """The names of the rows of all files, as far as they can be compared."""
+    """The names of the rows of all files, with only those that are made of the same columns."""
     names = {i: file.names for i, file in files.items() if file.names is not None}
     mine, first = RowNames.of(table), next(iter(names.values()))
-    alike = len({each.columns[CONTENT] for each in names.values()}) == 1
+    alike = len({theirs.columns[CONTENT] for theirs in names.values()}) == 1
     content = first.contents_of(table) if alike else None
-    same_ids = {each.columns[ROW] for each in names.values()} == {mine.columns[ROW]}
+    same_ids = {theirs.columns[ROW] for theirs in names.values()} == {mine.columns[ROW]}
     parts = [_part(NOW, mine, content, same_ids)]
-    for i, each in names.items():
-        parts.append(_part(i, each, None if content is None else each[CONTENT], same_ids))
+    for i, theirs in names.items():
+        parts.append(_part(i, theirs, None if content is None else theirs[CONTENT], same_ids))
     return pl.concat(parts)
 
 
 def _part(number: int, names: RowNames, content: pl.Series | None, same_ids: bool) -> pl.DataFrame:
+    # Where contents cannot be compared, the number of the line makes every row different.
     lines = pl.Series(CONTENT, [f"{number}/{line}" for line in range(names.names.height)])
     return pl.DataFrame(
         [
@@ -308,7 +320,7 @@ def _part(number: int, names: RowNames, content: pl.Series | None, same_ids: boo
 
 
 def _keyed(every: pl.DataFrame) -> tuple[pl.DataFrame, bool]:
-    """The rows with a key that is equal for those of one record, and whether that is certain."""
+    """The rows with a key that is equal for rows of one record, and whether that is certain."""
     if not every[ROW].null_count() and not every.select("file", ROW).is_duplicated().any():
         return every.with_columns(key=pl.col(ROW)), True
     several = pl.len().over("file", PERSON).max().over(PERSON) > 1
@@ -317,20 +329,20 @@ def _keyed(every: pl.DataFrame) -> tuple[pl.DataFrame, bool]:
 
 
 def _changed(counts: pl.DataFrame, number: int) -> list[str]:
-    """The people whose rows in a file may have changed: in another, some went and others came."""
+    """People whose rows in a file may have changed: another file lacks some and has new ones."""
     here = counts.filter(pl.col("file") == number)
-    found: set[str] = set()
+    changed: set[str] = set()
     for other in counts["file"].unique().to_list():
         there = counts.filter(pl.col("file") == other)
         both = here.join(there, on=["key", PERSON], how="full", coalesce=True)
         surplus = pl.col("rows").fill_null(0) - pl.col("rows_right").fill_null(0)
-        each = both.group_by(PERSON).agg(more=(surplus > 0).any(), less=(surplus < 0).any())
-        found |= set(each.filter(pl.col("more") & pl.col("less"))[PERSON])
-    return sorted(found)
+        people = both.group_by(PERSON).agg(more=(surplus > 0).any(), less=(surplus < 0).any())
+        changed |= set(people.filter(pl.col("more") & pl.col("less"))[PERSON])
+    return sorted(changed)
 
 
 def _loosened(rows: pl.DataFrame, loose: list[str]) -> pl.Series:
-    """The keys of rows; those of people whose rows may have changed are one."""
+    """The keys of rows; people whose rows may have changed have a single key."""
     key = pl.when(pl.col(PERSON).is_in(loose)).then(PERSON).otherwise("key")
     return rows.select(key.alias("key"))["key"]
 
@@ -339,10 +351,10 @@ def _loosened(rows: pl.DataFrame, loose: list[str]) -> pl.Series:
 
 
 def _content_keys(table: Table, file: FileRows) -> tuple[pl.Series, pl.Series]:
-    """Keys of the rows of the table and of a file that are equal where their cells are.
+    """Keys of the rows of the table and of a file, equal where their cells are.
 
-    By all cells of the table, or else by those that were released: a row whose other cells have
-    changed is the same to whoever has the file.
+    They are made of all cells of the table, or else of those that were released: a row whose other
+    cells have changed looks the same to anyone with the file.
     """
     now = None if file.names is None else file.names.contents_of(table)
     if now is not None and file.names is not None:
@@ -353,7 +365,7 @@ def _content_keys(table: Table, file: FileRows) -> tuple[pl.Series, pl.Series]:
 
 
 def _settled(table: Table, now: pl.Series, then: pl.Series) -> tuple[pl.Series, pl.Series]:
-    """The keys, where they tell who came and who went."""
+    """The keys, unless they leave open who came and who went: then an error with advice."""
     came, went = _surplus(now, then).len(), _surplus(then, now).len()
     if came and went:
         raise InputError(
@@ -371,7 +383,7 @@ def _settled(table: Table, now: pl.Series, then: pl.Series) -> tuple[pl.Series, 
 
 
 def _surplus(one: pl.Series, other: pl.Series) -> pl.Series:
-    """The keys of one, each as often as it occurs there more often than in the other."""
+    """The multiset difference of keys: what `one` has beyond `other`."""
     counts = [
         pl.DataFrame({"key": keys}).group_by("key").agg(rows=pl.len().cast(pl.Int64))
         for keys in (one, other)

@@ -1,9 +1,9 @@
-"""Membership: is this person in the table?
+"""Membership inference: is this person in the table?
 
-By the distance to the nearest released row, which is small for those who are in it; and, for a
-mechanism that can be run again, by its results with and without one person (a shadow attack), which
-the stated epsilon bounds. To draw a release again, settings come from its manifest, and from the
-holder's part those that only the holder has.
+One attack uses the distance to the nearest released row, which is small for those who are in the
+table. For a mechanism that can be run again, a shadow attack tells its results with one person from
+those without them; the stated epsilon bounds its success. To draw a release again, settings come
+from its manifest and, where only the holder has them, from the private part.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ Mask = NDArray[np.bool_]
 def membership(scene: Scene) -> AttackScore | None:
     """An attacker who knows all released columns of a person; `None` without a control group.
 
-    It says that those are in the table who are nearer to a released row than a threshold, which is
-    chosen on half of the people and tried on the others. As many are in the table as are not, so
-    guessing is right for half of them.
+    It declares people to be in the table if a released row is nearer to them than a threshold,
+    which is chosen on half of the people and tried on the others. As many are in the table as are
+    not, so guessing is right for half of them.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def membership(scene: Scene) -> AttackScore | None:
 
 
 def distances_to_nearest(people: Cells, rows: Cells, nominal: Mask) -> Floats:
-    """How far each of some people is from the nearest of some rows."""
+    """The distance of each person to the nearest of the rows."""
     near, far = NearestRows(rows, nominal), [np.zeros(0)]
     for first in range(0, len(people), 64):
         part = people[first : first + 64]
@@ -83,36 +83,38 @@ def distances_to_nearest(people: Cells, rows: Cells, nominal: Mask) -> Floats:
 
 
 def threshold(near: Floats, far: Floats) -> float:
-    """The distance that best parts two groups: up to it people count as near.
+    """The distance that best separates two groups: people up to it count as near.
 
     >>> threshold(np.array([0.0, 0.1]), np.array([0.5, 0.6]))
     0.1
     """
+    # Of equally good cuts the first, and so the smallest, is taken; -inf calls nobody near.
     cuts = np.concatenate([[-inf], np.unique(np.concatenate([near, far]))])
     right = [(near <= cut).mean() + (far > cut).mean() for cut in cuts]
     return float(cuts[int(np.argmax(right))])
 
 
 def _area(near: Floats, far: Floats) -> dict[str, float | None] | None:
+    """Area under the ROC curve of nearness as a sign of membership."""
     scores = np.concatenate([-near, -far])
     truth = np.repeat([1, 0], [len(near), len(far)])
     both = np.column_stack([-scores, scores])
-    found = auc(Predictions(np.array([0, 1]), truth, truth, both))
-    return None if found is None else found.to_dict()
+    area = auc(Predictions(np.array([0, 1]), truth, truth, both))
+    return None if area is None else area.to_dict()
 
 
 @dataclass(frozen=True)
 class ShadowAttack:
-    """How well results with one person are told from results without them.
+    """How well results with one person can be told from results without them.
 
     Parameters
     ----------
     success : Figure
-        The share of results that are told apart; guessing is right for half.
+        The share of results that are classified correctly; guessing is right for half.
     allowed : float
         The largest share that the promised epsilon and delta allow.
     epsilon_at_least : float
-        What the results prove epsilon to be, with 95 % confidence; 0 if nothing.
+        A lower bound of epsilon that the results prove, with 95 % confidence; 0 if none.
     runs : int
         How often the mechanism was run, with and without the person.
     """
@@ -124,7 +126,7 @@ class ShadowAttack:
 
     @property
     def within(self) -> bool:
-        """Whether the results are possible if the promise is kept."""
+        """Whether the results are compatible with the promise."""
         return (self.success.low or 0.0) <= self.allowed
 
 
@@ -140,9 +142,10 @@ def shadow_attack(
 ) -> ShadowAttack:
     """Run a mechanism with and without a person, and tell the results apart.
 
-    `make` takes a frame and a seed and gives the released rows; epsilon and delta are what it
-    promises when one row is added or removed. `person` is a row; `None`: the one who is farthest
-    from everybody else. Half of the `runs` with and without the person choose a threshold.
+    `make` takes a frame and a seed and returns the released rows; epsilon and delta are what it
+    promises when one row is added or removed. `person` is the number of a row; by default the one
+    farthest from all others. A threshold is chosen on half of the `runs` with and without the
+    person.
 
     >>> frame = pl.DataFrame({"x": [0.0] * 20 + [1.0]})
     >>> open_book = shadow_attack(lambda rows, seed: rows, frame, epsilon=1.0, runs=40)
@@ -164,7 +167,7 @@ def shadow_attack(
 
 
 def check_runs(runs: int) -> None:
-    """Half of the runs place a threshold, the others try it."""
+    """Raise for fewer than 4 runs: half of them choose a threshold, the others try it."""
     if runs < 4:
         raise InputError(f"a shadow attack needs 4 runs or more, got {runs}")
 
@@ -172,14 +175,14 @@ def check_runs(runs: int) -> None:
 def _gaps(
     gap: Callable[[Any, int], float], tables: tuple[Any, Any], runs: int, random_state: int
 ) -> list[Floats]:
-    """How near a person is to what is drawn from each of two tables, again and again."""
+    """The gaps between a person and `runs` results drawn from each of two tables."""
     check_runs(runs)
     seeds = np.random.default_rng(random_state).integers(0, 2**31, (2, runs)).tolist()
-    return [np.array([gap(table, seed) for seed in each]) for table, each in zip(tables, seeds)]
+    return [np.array([gap(table, seed) for seed in row]) for table, row in zip(tables, seeds)]
 
 
 def told_apart(near: Floats, far: Floats, epsilon: float, delta: float = 0.0) -> ShadowAttack:
-    """How well results with a person are told from as many without, by how near they come.
+    """A shadow attack from the gaps of results with a person and of as many without.
 
     A threshold is chosen on half of the results and tried on the others.
 
@@ -191,6 +194,9 @@ def told_apart(near: Floats, far: Floats, epsilon: float, delta: float = 0.0) ->
     at = threshold(near[:half], far[:half])
     hits, alarms = int((near[half:] <= at).sum()), int((far[half:] <= at).sum())
     of = runs - half
+    # A test between neighbours has true and false positive rates with TPR <= e^epsilon FPR + delta
+    # and, for the negatives, TNR <= e^epsilon FNR + delta. Adding both bounds the accuracy
+    # (TPR + TNR) / 2 by (e^epsilon + delta) / (1 + e^epsilon).
     return ShadowAttack(
         wilson_share(hits + of - alarms, 2 * of),
         (exp(epsilon) + delta) / (1 + exp(epsilon)),
@@ -200,22 +206,28 @@ def told_apart(near: Floats, far: Floats, epsilon: float, delta: float = 0.0) ->
 
 
 def epsilon_at_least(hits: int, alarms: int, of: int, delta: float = 0.0) -> float:
-    """What an attack proves epsilon to be, with 95 % confidence, by Clopper and Pearson's bounds.
+    """A lower bound of epsilon from an attack's hits and false alarms, with Clopper-Pearson bounds.
+
+    Both rates are bounded at 2.5 %, so that both bounds hold at once with 95 % confidence.
 
     >>> epsilon_at_least(50, 50, 100), round(epsilon_at_least(100, 0, 100), 2)
     (0.0, 3.28)
     """
-    found = 0.0
+    largest = 0.0
+    # Once for the claim that the person is in, once for the claim that they are not.
     for right, wrong in ((hits, alarms), (of - alarms, of - hits)):
         low = float(betaincinv(right, of - right + 1, 0.025)) if right else 0.0
         high = float(betaincinv(wrong + 1, of - wrong, 0.975)) if wrong < of else 1.0
         if low > delta:
-            found = max(found, log((low - delta) / high))
-    return found
+            largest = max(largest, log((low - delta) / high))
+    return largest
 
 
 def gap_to_nearest(target: pl.DataFrame, release: pl.DataFrame) -> float:
-    """How far the nearest released row is, less a little for each row that is as near."""
+    """Distance to the nearest released row, minus a little for each row at that distance.
+
+    So results with equal distances are ordered by how many rows there are.
+    """
     columns = tuple(c for c in target.columns if c in release.columns)
     if not release.height or not columns:
         return float(len(target.columns))
@@ -240,26 +252,26 @@ def farthest(frame: pl.DataFrame) -> int:
 
 
 Draw = Callable[[Table, int], pl.DataFrame]
-"""Draws synthetic rows of a table, with a seed for all but the noise."""
+"""Draws synthetic rows from a table; the seed governs everything but the noise."""
 
 RUNS = 100
 SHADOWED = 50
-"""The most people to draw from: the promise holds for every table, and one person stands out most
-in a small one."""
+"""The most people in the table that is drawn from. The promise holds for every table, and one
+person stands out most in a small one."""
 
 
 @dataclass(frozen=True, eq=False)
 class Shadow:
-    """A table with a person, its neighbour without them, and how rows are drawn from both."""
+    """A table with a person, its neighbour without them, and a function that draws from both."""
 
     whole: Table
     neighbour: Table
     target: pl.DataFrame
-    """The rows of the person, in the columns that are drawn."""
+    """The rows of the person, in the drawn columns."""
     draw: Draw
 
     def gap(self, table: Table, seed: int) -> float:
-        """How near the person is to rows drawn from a table; far from all where none are left."""
+        """Gap between the person and rows drawn from a table; largest where none can be drawn."""
         try:
             drawn = self.draw(table, seed)
         except CannotMeet:
@@ -276,11 +288,11 @@ def shadow_of_release(
     most: int = SHADOWED,
     random_state: int = 0,
 ) -> AttackScore:
-    """Draw a release of synthetic rows again, with and without one person, among `most` people.
+    """Draw a release of synthetic rows again with and without one person, of at most `most` people.
 
-    `manifest` has its `budget`; `settings` are those of the method `dp` that only the holder has:
-    `bins`, `rows`, `items`. Half of the `runs` with and without the person choose a threshold.
-    `InputError` where such rows cannot be drawn again.
+    `manifest` is that of the release, with its `budget`; `settings` are those of the method `dp`
+    that only the holder has: `bins`, `rows`, `items`. A threshold is chosen on half of the `runs`.
+    Raises `InputError` where such rows cannot be drawn again.
     """
     opendp()
     budget = manifest["budget"]
@@ -289,20 +301,20 @@ def shadow_of_release(
     return _scored(told_apart(near, far, float(budget["epsilon"]), float(budget["delta"])), budget)
 
 
-def _scored(found: ShadowAttack, budget: Mapping[str, Any]) -> AttackScore:
+def _scored(attack: ShadowAttack, budget: Mapping[str, Any]) -> AttackScore:
     return AttackScore(
         "membership, shadow tables",
         "draws the release again with and without the person who stands out most, and tells the "
         "results apart",
-        found.success,
+        attack.success,
         0.5,
         1,
         details={
-            "allowed": found.allowed,
+            "allowed": attack.allowed,
             "epsilon": float(budget["epsilon"]),
-            "epsilon_at_least": found.epsilon_at_least,
-            "runs": found.runs,
-            "within": found.within,
+            "epsilon_at_least": attack.epsilon_at_least,
+            "runs": attack.runs,
+            "within": attack.within,
         },
     )
 
@@ -317,26 +329,26 @@ def _shadow(
     budget = manifest["budget"]
     columns, draw = _drawing(original, manifest, settings)
     table = _few(original.select(columns), most, random_state)
-    declared = {c: _declared(found) for c, found in budget["domain"].items()}
-    said = brought(
+    declared = {c: _declared(domain) for c, domain in budget["domain"].items()}
+    bounded = brought(
         only(table.frame, [*columns, table.target]),
-        [axis(c, found, label=c == table.target) for c, found in declared.items()],
+        [axis(c, domain, label=c == table.target) for c, domain in declared.items()],
     )
     people = table.people.codes
     first = np.unique(people, return_index=True)[1]
-    who = int(first[farthest(said[first])])
+    who = int(first[farthest(bounded[first])])  # by the first row of each person
     mine = people == people[who]
     if budget["neighbours"] == "substitute":
-        frame = _replaced(table.frame, who, _unlike(said, who))
+        frame = _replaced(table.frame, who, _unlike(bounded, who))
     else:
         frame = table.frame.filter(pl.Series(~mine))
-    return Shadow(table, replace(table, frame=frame), said.filter(pl.Series(mine)), draw)
+    return Shadow(table, replace(table, frame=frame), bounded.filter(pl.Series(mine)), draw)
 
 
 def _drawing(
     original: Table, manifest: Mapping[str, Any], settings: Mapping[str, Any]
 ) -> tuple[list[str], Draw]:
-    """The features that rows are drawn from, and how."""
+    """The features that rows are drawn from, and the function that draws them."""
     budget, kind = manifest["budget"], manifest["method"]["parameters"].get("kind")
     drawn = [c["name"] for c in manifest["columns"] if c["role"] != "target"]
     if gone := [c for c in drawn if c not in original.features]:
@@ -356,7 +368,7 @@ _OPTIONS = {
     "partition": ("bins", "rows"),
     "synthesiser": ("bins", "algorithm"),
 }
-"""The models that draw rows, and what of each only the holder has."""
+"""The settings of each model that only the holder has."""
 
 
 def _modelled(kind: str, budget: Mapping[str, Any], settings: Mapping[str, Any]) -> Draw:
@@ -369,10 +381,10 @@ def _modelled(kind: str, budget: Mapping[str, Any], settings: Mapping[str, Any])
         "synthesiser": DPSynthesiser,
     }
     given = {name: settings[name] for name in _OPTIONS[kind] if settings.get(name) is not None}
-    # What epsilon counts for is fixed for the synthesiser, and a delta is only known to it.
+    # The synthesiser has fixed neighbours and takes a delta; the other models take neighbours.
     cost = "delta" if kind == "synthesiser" else "neighbours"
     given[cost] = budget[cost]
-    bounds = {c: _declared(found) for c, found in budget["domain"].items()}
+    bounds = {c: _declared(domain) for c, domain in budget["domain"].items()}
 
     def draw(table: Table, seed: int) -> pl.DataFrame:
         model = model_of[kind](
@@ -401,13 +413,13 @@ def _selected(budget: Mapping[str, Any], items: Sequence[str], features: int) ->
     return draw
 
 
-def _declared(found: Mapping[str, Any]) -> dict[str, Any]:
-    """What a manifest says of a column, as `axis` takes it."""
-    return {key: value for key, value in found.items() if value is not None}
+def _declared(domain: Mapping[str, Any]) -> dict[str, Any]:
+    """The domain of a column in a manifest, without nulls, as `axis` takes it."""
+    return {key: value for key, value in domain.items() if value is not None}
 
 
 def _few(table: Table, most: int, random_state: int) -> Table:
-    """The rows of some people, drawn at random."""
+    """The rows of at most `most` people, drawn at random."""
     people = table.people.codes
     some = np.random.default_rng([random_state, 11]).permutation(table.everybody)[:most]
     return replace(table, frame=table.frame.filter(pl.Series(np.isin(people, some))))

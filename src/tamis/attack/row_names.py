@@ -1,8 +1,8 @@
-"""Names for the rows of a table, by which a later run finds the same people and rows again.
+"""Names of the rows of a table, by which a later run finds the same people and rows again.
 
-A row has a name by its person, by all its identifiers, and by all its cells: hashes, so that no
-identifier stands in a file in clear. They are not secret: whoever knows an identifier can compute
-its hash. So they are kept with what is private, like the table itself.
+A row has one name from the columns of its person, one from all its identifiers, and one from all
+its cells. Names are hashes, so that no identifier is in the file in clear text. They are no secret,
+since whoever knows an identifier can compute its hash, so they stay in the private part.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from tamis.table import Table, bare, one_spelling
 
 PERSON, ROW, CONTENT = "person", "row", "content"
 KINDS = (PERSON, ROW, CONTENT)
-"""What rows are named by, in the order of a file of names."""
+"""The kinds of names, in the order of the columns of a file of names."""
 BYTES = 10
-"""Of a hash: among ten million rows, two that differ share one with a chance below 1e-10."""
+"""Length of a hash: among 10**7 rows, a collision has a probability of n**2 / 2**81 < 1e-10."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,8 +30,7 @@ class RowNames:
     Parameters
     ----------
     columns : mapping of kind to tuple of str
-        The columns that each kind of name is made of; none where people, or rows, have no
-        identifier.
+        The columns that each kind of name is made of; empty where there is no identifier for it.
     names : polars.DataFrame
         A column of hashes for each of `KINDS`; missing where there is no such name.
     """
@@ -46,8 +45,8 @@ class RowNames:
         Examples
         --------
         >>> stays = pl.DataFrame({"who": ["ann", "bob", "ann"], "age": [31, 47, 31]})
-        >>> found = RowNames.of(Table(stays).with_roles(identifiers=("who",)))
-        >>> found.columns["person"], found.names["person"].n_unique()
+        >>> named = RowNames.of(Table(stays).with_roles(identifiers=("who",)))
+        >>> named.columns["person"], named.names["person"].n_unique()
         (('who',), 2)
         """
         columns = {
@@ -59,7 +58,7 @@ class RowNames:
         return cls(columns, pl.DataFrame([_hashes(frame, columns[k]).alias(k) for k in KINDS]))
 
     def contents_of(self, table: Table) -> pl.Series | None:
-        """The names of a table's rows by the same cells; `None` if it lacks a column of them."""
+        """Names of another table's rows by the same columns; `None` if it lacks one of them."""
         columns = self.columns[CONTENT]
         if any(c not in table.frame.columns for c in columns):
             return None
@@ -70,9 +69,10 @@ class RowNames:
 
 
 def _spelt(table: Table) -> pl.DataFrame:
-    """The cells, with identifiers in one spelling, in which they may be next time.
+    """The cells, with identifiers in one spelling, as they may be spelled differently next time.
 
-    Also where spellings count as different people: fewer of them is the cautious count.
+    This also holds where spellings count as different people here: to count fewer people is the
+    cautious side.
     """
     naming = table.roles.identifiers
     cells = table.frame.get_columns()
@@ -84,14 +84,14 @@ def _hashes(frame: pl.DataFrame, columns: Sequence[str]) -> pl.Series:
     if not columns:
         return pl.Series([None] * frame.height, dtype=pl.String)
     texts = [plain_text(bare(frame.get_column(c))) for c in sorted(columns)]
-    # Each text is led by its length, so that no two rows of different cells are written alike.
+    # Each text follows its length, so that different rows never give the same concatenation.
     cells = [
         (text.str.len_bytes().cast(pl.String) + ":" + text).fill_null("-").alias(f"c{i}")
         for i, text in enumerate(texts)
     ]
-    whole = pl.DataFrame(cells).select(pl.concat_str(pl.all())).to_series()
+    texts_of_rows = pl.DataFrame(cells).select(pl.concat_str(pl.all())).to_series()
     known: dict[str, str] = {}
-    return pl.Series([_hash(text, known) for text in whole], dtype=pl.String)
+    return pl.Series([_hash(text, known) for text in texts_of_rows], dtype=pl.String)
 
 
 def _hash(text: str, known: dict[str, str]) -> str:

@@ -1,8 +1,8 @@
-"""`attack_release`: every attacker that applies; `quick_attack`: the few tried before publishing.
+"""`attack_release` runs every attacker that applies, `quick_attack` a few before publishing.
 
-The few are those that a lay person asks about: is somebody found, are two halves of somebody put
-together, is a secret guessed. They take the original in the terms of the release, so coarser forms
-and 0/1 columns need no matching.
+The few answer what a lay person asks: can somebody be found, can two halves of a person's data be
+joined, can a secret be guessed. They get the original recoded like the release, so generalised and
+0/1 columns need no matching.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from tamis.release import Release
 from tamis.table import Roles, Table, bare, only
 
 HELD_OUT = 0.25
-"""The share of people kept out of the second release, which is made to have a control group."""
+"""The share of people kept out of a second release, as a control group."""
 FEWEST = 8
-"""A table of fewer people has no control group of its own."""
+"""The fewest people of a table that a control group is taken from."""
 
 
 @dataclass(frozen=True)
 class Attacks:
-    """What all attackers reached, and what a reader must know of it."""
+    """The scores of all attackers, and notes on how they were measured."""
 
     scores: tuple[AttackScore, ...]
     people: int
@@ -47,20 +47,20 @@ class Attacks:
         return in_short(self, plural(len(self.scores), "attacker"), who)
 
     def strongest(self, kind: str) -> AttackScore | None:
-        """Of the attackers of a kind the one that gains most over guessing.
+        """The attacker of a kind that gains most over guessing.
 
         >>> Attacks((), 0, 0, ()).strongest("linkage") is None
         True
         """
-        mine = [each for each in self.scores if each.attacker.startswith(kind)]
-        return max(mine, key=lambda each: each.gain.value) if mine else None
+        mine = [score for score in self.scores if score.attacker.startswith(kind)]
+        return max(mine, key=lambda score: score.gain.value) if mine else None
 
     def to_dict(self) -> dict[str, Any]:
         return {
             "people": self.people,
             "control_people": self.control_people,
             "notes": list(self.notes),
-            "attacks": [each.to_dict() for each in self.scores],
+            "attacks": [score.to_dict() for score in self.scores],
         }
 
 
@@ -78,32 +78,32 @@ def attack_release(
     random_state: int = 0,
     progress: Progress = lambda words, done=0, total=0: None,
 ) -> Attacks:
-    """Try to find people in a release and to learn what it should not tell of them.
+    """Try to find people in a release, and to learn what it should not tell about them.
 
     Parameters
     ----------
     original : Table
         The people that the release describes.
     release : Table
-        Its rows in any order.
+        The released rows, in any order.
     control : Table, optional
-        People who are not in it. `None`: a quarter of the people, kept out of a second release that
-        is made like the first one, where that is possible.
+        People who are not in the release. By default a quarter of the people, kept out of a second
+        release that is made like the first one, where that is possible.
     secret : str, optional
-        The column to infer. `None`: the sensitive one.
+        The column to infer, by default the sensitive one.
     known : sequence of str, optional
-        What an attacker knows of a person. `None`: the quasi-identifiers.
+        The columns that an attacker knows, by default the quasi-identifiers.
     knowing : mapping of name to columns, optional
-        What each of several attackers knows, who link rows to people as well.
+        Further attackers who link rows to people, and the columns that each knows.
     errors : sequence of float
         The shares of known values that are missing, or wrong, when rows are linked.
     alter : callable, optional
-        How values were altered: takes a table and a seed. Needed where they were.
+        Alters a table as the release was altered, given a table and a seed. Needed where it was.
     most : int
         The most people to try each attacker on.
     random_state : int
     progress : callable
-        Told what is being done.
+        Progress callback.
 
     Returns
     -------
@@ -113,10 +113,10 @@ def attack_release(
     --------
     >>> from tamis.datasets import patients
     >>> table = patients(rows=200)
-    >>> found = attack_release(table, table.select(["sex", "ward"]))
-    >>> found.people, found.control_people
+    >>> attacks = attack_release(table, table.select(["sex", "ward"]))
+    >>> attacks.people, attacks.control_people
     (200, 50)
-    >>> round(found.strongest("linkage, exact").success.value, 2)
+    >>> round(attacks.strongest("linkage, exact").success.value, 2)
     0.01
     """
     _check(errors, most)
@@ -143,7 +143,7 @@ def attack_release(
         theirs = replace(scene, known=tuple(columns))
         scores += [_by(name, score) for score in linkage(theirs, errors)]
     asked = scene.secret_column
-    if asked is not None and not any(each.attacker.startswith("inference") for each in scores):
+    if asked is not None and not any(score.attacker.startswith("inference") for score in scores):
         notes.append(
             f"column {asked!r} cannot be guessed: it has one value, or too many, or too few people "
             "have it; so no attacker infers it"
@@ -153,7 +153,7 @@ def attack_release(
 
 
 def _by(name: str, score: AttackScore) -> AttackScore:
-    """The score of an attacker who has a name."""
+    """The score under the name of an attacker."""
     return replace(score, attacker=f"{name}: {score.attacker}")
 
 
@@ -165,7 +165,7 @@ def _check(errors: Sequence[float], most: int) -> None:
 
 
 class Staged(NamedTuple):
-    """What attackers have to go by."""
+    """The input of attacks."""
 
     scene: Scene
     errors: Sequence[float]
@@ -176,12 +176,12 @@ class Attempt(NamedTuple):
     """One kind of attack."""
 
     doing: str
-    """What is being done, while it is tried."""
+    """The words of the progress callback."""
     scores: Callable[[Staged], Iterable[AttackScore | None]]
     kind: str = ""
-    """How the names of its attackers begin."""
+    """The prefix of its attackers' names."""
     headline: str = ""
-    """What the strongest of them reaches with {n} of 100 people; empty: not said."""
+    """A sentence on the {n} of 100 people that its strongest attacker reaches; empty for none."""
 
 
 def _all(staged: Staged, progress: Progress) -> Iterable[AttackScore]:
@@ -191,7 +191,7 @@ def _all(staged: Staged, progress: Progress) -> Iterable[AttackScore]:
 
 
 def _by_things(scene: Scene) -> list[AttackScore]:
-    """For a release of 0 and 1 with true values; row by row it is then part of the original."""
+    """Scores of linkage by things, for a release of 0/1 columns with true values; else none."""
     names = [c for c in scene.columns if c not in (scene.original.roles.target,)]
     numbers = [c for c in names if holds_zero_one(scene.release.frame[c])]
     if len(numbers) < 2 or len(numbers) < len(names) or not is_selection(scene):
@@ -242,14 +242,14 @@ ATTEMPTS = (
     Attempt("reconstructing columns", lambda given: reconstruction(given.scene)),
     Attempt("undoing what was altered", lambda given: _altered(given.scene, given.alter)),
 )
-"""In the order in which they are tried."""
+"""All attacks, in the order in which they are tried."""
 
 
 def with_control(scene: Scene, alter: Alter | None = None) -> tuple[Scene, list[str]]:
-    """The scene with a quarter of the people kept out of a second release, and what to note.
+    """The scene with a quarter of the people kept out of a second release, and notes about it.
 
-    Where the release holds true values, the second one is the first without their rows; where
-    `alter` says how they were altered, the other people are altered anew.
+    Where the release holds true values, the second one is the first without their rows; with
+    `alter`, the remaining people are altered again.
     """
     original = scene.original
     if original.everybody < FEWEST:
@@ -274,7 +274,7 @@ def with_control(scene: Scene, alter: Alter | None = None) -> tuple[Scene, list[
 
 
 def _held_out(original: Table, random_state: int) -> tuple[RowNumbers, RowNumbers]:
-    """Rows of a quarter of the people, and those of the others."""
+    """The rows of a quarter of the people, and those of the others."""
     every = original.people.count
     drawn = np.random.default_rng([random_state, 7]).permutation(every)
     is_held = np.isin(original.people.codes, drawn[: round(HELD_OUT * every)])
@@ -282,7 +282,7 @@ def _held_out(original: Table, random_state: int) -> tuple[RowNumbers, RowNumber
 
 
 def is_selection(scene: Scene) -> bool:
-    """Whether every released row is one of the original, in fewer columns."""
+    """Whether the released rows are among the original ones, in fewer columns: none was altered."""
     if scene.not_compared:
         return False
     original, release = pattern_counts(scene)
@@ -290,11 +290,11 @@ def is_selection(scene: Scene) -> bool:
 
 
 def pattern_counts(scene: Scene) -> tuple[np.ndarray, np.ndarray]:
-    """How often each pattern occurs in the original, and in the release."""
+    """How often each distinct row occurs in the original, and in the release."""
     numbers = _patterns(scene)
     cut = scene.original.rows
-    every = int(numbers.max()) + 1
-    return np.bincount(numbers[:cut], minlength=every), np.bincount(numbers[cut:], minlength=every)
+    width = int(numbers.max()) + 1
+    return np.bincount(numbers[:cut], minlength=width), np.bincount(numbers[cut:], minlength=width)
 
 
 def _patterns(scene: Scene) -> np.ndarray:
@@ -303,7 +303,7 @@ def _patterns(scene: Scene) -> np.ndarray:
 
 
 def _rows_without(scene: Scene, held: RowNumbers) -> RowNumbers:
-    """The released rows that are left when one row goes for each row that is held out."""
+    """The released rows that are left when one equal row goes for each held-out row."""
     numbers = _patterns(scene)
     cut = scene.original.rows
     gone = np.bincount(numbers[:cut][held], minlength=int(numbers.max()) + 1)
@@ -315,31 +315,32 @@ def _rows_without(scene: Scene, held: RowNumbers) -> RowNumbers:
 
 
 LEARNERS = (LOOKUP, SMALL_BOOSTING, "nb")
-"""Those that take a twentieth of a second on some thousand rows."""
+"""Learners that take about a twentieth of a second on some thousand rows."""
 MOST_CELLS = 4_000_000
-"""Larger tables are left to `attack_release`, which may take its time."""
+"""Tables with more cells are left to `attack_release`, which may take its time."""
 COMPARED = 6_000_000
-"""People are looked for among all rows: of large tables fewer are tried, down to `FEWEST_TRIED`."""
+"""Most comparisons of a person with a row: of large tables fewer people are tried."""
 FEWEST_TRIED = 200
+"""The fewest people tried, however large the table is."""
 FINALISTS, OF_FINALISTS = 3, 200
 """How many releases besides the chosen one are attacked, and on how many people at most."""
 
 
 @dataclass(frozen=True)
 class QuickAttack:
-    """What a few attackers reach with one release.
+    """The scores of a few attackers on one release.
 
     Attributes
     ----------
     found : AttackScore
-        By one who knows the quasi-identifiers.
+        Linkage by an attacker who knows the quasi-identifiers.
     joined : AttackScore, optional
-        By two who hold half of the columns each.
+        Linkage by two attackers who hold half of the columns each.
     guessed : AttackScore, optional
-        The secret, by one who knows the released columns and the target of a person. `None` if it
-        cannot be guessed as classes.
+        Inference of the secret by an attacker who knows the released columns and the target of a
+        person. `None` if it cannot be guessed as classes.
     singled : AttackScore, optional
-        Conditions on several columns that only one meets. `None` where one column is released.
+        Singling out by conditions on several columns. `None` where one column is released.
     """
 
     found: AttackScore
@@ -358,11 +359,11 @@ def quick_attack(
     joined: bool = True,
     random_state: int = 0,
 ) -> QuickAttack | None:
-    """Try a few attackers on a release whose rows are those of the original, in their order.
+    """Try a few attackers on a release whose rows are those of the original, in the same order.
 
-    On at most `most` people. Two attackers with half of the columns each are among them if
-    `joined`; they take longest. `None` for synthetic rows, which describe nobody, and for tables of
-    many cells.
+    Each is tried on at most `most` people. `joined` includes the two attackers with half of the
+    columns each, which take longest, and singling out. Returns `None` for synthetic rows, which
+    describe nobody, and for tables of many cells.
 
     >>> from tamis.datasets import patients
     >>> from tamis.release import Recipe, released
@@ -372,7 +373,7 @@ def quick_attack(
     >>> whole.found.success.value > 0.9, part.found.success.value < 0.1
     (True, True)
     """
-    if release.is_suppressed:  # only who is in can be found
+    if release.is_suppressed:  # only people in the release can be found
         original = replace(original, frame=original.frame.filter(pl.Series(release.mask)))
     if release.is_drawn or release.table.rows != original.rows:
         return None
@@ -383,7 +384,7 @@ def quick_attack(
     values = release.true_values
     few = min(most, max(FEWEST_TRIED, COMPARED // max(original.rows, 1)))
     linked = _scene(original, release, values, few, random_state)
-    # Of a secret that is held back, an attacker has the person's row as it was released.
+    # An attacker on a secret that is held back has the person's row as it was released.
     secret, public = original.sensitive, original.sensitive == original.roles.target
     if public or values is release.table:
         asked = linked.trying(most)
@@ -398,9 +399,10 @@ def quick_attack(
 
 
 def _seen_whole(original: Table, release: Release) -> tuple[Table, Release]:
-    """Both as attackers see them who see which rows are of one person.
+    """The original and the release with columns that summarise all rows of a person.
 
-    Whoever may know a column of a row may know it of all rows of the person.
+    Attackers see which rows are of one person; whoever may know a column of a row may know it of
+    all rows of the person.
     """
     seen = seen_whole(release)
     of_people = [c for c in seen.features if c not in release.features]
@@ -414,7 +416,7 @@ def _many_cells(table: Table) -> bool:
 
 
 def _scene(original: Table, release: Release, values: Table, most: int, random_state: int) -> Scene:
-    """The release beside the original, whose released columns have these values."""
+    """The scene of a release and the original, whose released columns get the given values."""
     roles, columns = original.roles, {s.name: s for s in values.frame.get_columns()}
     kept = [c for c in (original.sensitive, *roles.identifiers) if c is not None]
     columns |= {c: original.frame[c] for c in kept if c not in columns}

@@ -1,7 +1,7 @@
-"""What attackers are tried on, and how often they are right.
+"""The tables that attackers are tried on, and their scores.
 
-A `Scene` has people of a table, a release of it, and people who are not in it. An `AttackScore`
-compares an attacker with guessing and with what it says of the others.
+A `Scene` has the people of a table, a release of it, and a control group of people who are not in
+it. An `AttackScore` compares an attacker's success with guessing and with the control group.
 """
 
 from __future__ import annotations
@@ -32,26 +32,25 @@ MOST_TRIED = 1000
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """A release, the people in it, and others.
+    """A release, the people in it, and a control group.
 
     Parameters
     ----------
     original : Table
-        Of the people that the release describes, row by row.
+        The people that the release describes.
     release : Table
         The released rows, in any order.
     control : Table, optional
         People that the release does not describe, in the columns of the original.
     held_out : array of int, optional
-        Instead of `control`: rows of the original, whose people are in `release` but not in
+        Instead of `control`: rows of the original whose people are in `release` but not in
         `without`.
     without : Table, optional
-        The release that the held-out people are not in.
+        A release like `release` without the held-out people.
     known : tuple of str, optional
-        What attackers know of a person, among the released columns; `None`: the
-        quasi-identifiers.
+        The columns that attackers know of a person, by default the quasi-identifiers.
     secret : str, optional
-        What they want to know; `None`: the sensitive column.
+        The column to infer, by default the sensitive one.
     most : int
         The most people to try.
     random_state : int
@@ -116,7 +115,7 @@ class Scene:
 
     @cached_property
     def known_columns(self) -> tuple[str, ...]:
-        """Released columns that attackers know; empty where none of them is released."""
+        """The released columns that attackers know."""
         wanted = self.original.quasi if self.known is None else self.known
         return tuple(c for c in self.columns if c in wanted)
 
@@ -138,9 +137,9 @@ class Scene:
         return ComparedCells(nominal, original, release, control, without)
 
     def trying(self, most: int) -> Scene:
-        """The same with another number of people tried; all rows are compared as they are here."""
+        """The same scene with another number of people to try."""
         other = replace(self, most=most)
-        vars(other)["cells"] = self.cells
+        vars(other)["cells"] = self.cells  # the cached property: cells do not depend on `most`
         return other
 
     @cached_property
@@ -149,7 +148,7 @@ class Scene:
         return self.some(self.most)
 
     def some(self, most: int) -> RowNumbers:
-        """The rows of so many people of the original, drawn at random, ascending."""
+        """The rows of at most `most` people of the original, drawn at random, ascending."""
         return _drawn(self.original.people, most, self.random_state)
 
     @cached_property
@@ -179,7 +178,7 @@ class Scene:
         return replace(self.original, frame=self.original.frame[self.held_out])
 
     def draw(self, *purpose: int) -> np.random.Generator:
-        """Random numbers for one purpose, the same ones each time."""
+        """A generator for one purpose, which starts from the same state each time."""
         return np.random.default_rng([self.random_state, *purpose])
 
 
@@ -197,9 +196,9 @@ class ComparedCells:
 def as_numbers(
     frames: list[pl.DataFrame], columns: tuple[str, ...]
 ) -> tuple[list[Cells], NDArray[np.bool_]]:
-    """Cells of several frames on one scale, and which columns are nominal.
+    """Cells of several frames on one scale, and a mask of the nominal columns.
 
-    Numbers are scaled to a range of 1 over all frames, texts are numbered, missing is NaN.
+    Numbers are scaled to a range of 1 over all frames, texts are numbered, and NaN is missing.
 
     Examples
     --------
@@ -220,7 +219,7 @@ def as_numbers(
 def _scaled(parts: list[pl.Series]) -> tuple[list[Cells], bool]:
     first = parts[0]
     if all(part.dtype == first.dtype and part.equals(first) for part in parts[1:]):
-        # A column that was released as it is: what is true of one part is true of all.
+        # Equal parts, as of a column released with true values, are scaled once.
         cells, nominal = _on_scale(first)
         return [cells] * len(parts), nominal
     nominal = not all(part.dtype.is_numeric() for part in parts)
@@ -232,7 +231,7 @@ def _scaled(parts: list[pl.Series]) -> tuple[list[Cells], bool]:
 
 
 def _on_scale(whole: pl.Series) -> tuple[Cells, bool]:
-    """The cells of a column as numbers, and whether they stand for texts."""
+    """The cells of a column as numbers, and whether the column is nominal."""
     if not whole.dtype.is_numeric():
         texts = whole.cast(pl.String)
         places = positions(texts, texts.unique().drop_nulls().sort().to_list())
@@ -245,6 +244,7 @@ def _on_scale(whole: pl.Series) -> tuple[Cells, bool]:
 
 
 def _drawn(people: People, most: int, random_state: int) -> RowNumbers:
+    # The first of one permutation: a smaller number of people is always part of a larger one.
     chosen = np.random.default_rng(random_state).permutation(people.count)[:most]
     return np.flatnonzero(np.isin(people.codes, chosen))
 
@@ -255,7 +255,7 @@ Shares = NDArray[Any]
 
 @dataclass(frozen=True)
 class AttackScore:
-    """How often an attacker is right about people in a release, and about people who are not.
+    """How often an attacker is right about people in a release, and about people who are not in it.
 
     Parameters
     ----------
@@ -266,20 +266,20 @@ class AttackScore:
     success : Figure
         The share of people of the table about whom it is right.
     guess : float
-        The same for someone who has no release.
+        The same share for someone without the release.
     people : int
         How many people it was tried on.
     control : Figure, optional
-        The share of people that are not in the table about whom it is right all the same: what it
-        learns of them is knowledge of the world. `None` without a control group.
+        The share of people outside the table about whom it is right, too: that is knowledge of the
+        world, not of the table. `None` without a control group.
     control_people : int
     details : mapping
-        Figures of this attacker alone.
+        Figures that only this attacker has.
 
     Examples
     --------
-    >>> found = scored("linkage, exact", "", np.array([1.0, 0.5, 0.5, 0.0]), guess=0.25)
-    >>> found.success.value, round(found.gain.value, 3), found.people
+    >>> score = scored("linkage, exact", "", np.array([1.0, 0.5, 0.5, 0.0]), guess=0.25)
+    >>> score.success.value, round(score.gain.value, 3), score.people
     (0.5, 0.333, 4)
     """
 
@@ -298,16 +298,16 @@ class AttackScore:
 
     @property
     def gain(self) -> Figure:
-        """What is gained over guessing, as a share of what guessing leaves: 1 is certainty."""
+        """The gain over guessing as a share of what guessing leaves open: 1 is certainty."""
         ends = (self.success.value, self.success.low or 0.0, self.success.high or 0.0)
         value, low, high = (_beyond(end, self.guess) for end in ends)
         return Figure(value, low, high)
 
     @property
     def leak(self) -> Figure | None:
-        """What is gained over the control group, in the same way: what the release gives away.
+        """The gain over the control group, scaled in the same way: what the release gives away.
 
-        The interval of the difference is Newcombe's, from those of both shares.
+        The interval of the difference is Newcombe's, from the intervals of both shares.
         """
         if self.control is None:
             return None
@@ -345,10 +345,10 @@ def scored(
     people: PeopleLike = None,
     details: Mapping[str, Any] | None = None,
 ) -> AttackScore:
-    """The score of an attacker from whether, or how probably, it is right about each row tried.
+    """The score of an attacker, from whether, or how probably, it is right about each row tried.
 
-    `control` are people who are not in the release; `people` whose each row of `success` is,
-    `None`: each is a person.
+    `control` are the same values for people who are not in the release; `people` says whose each
+    row of `success` is, by default each row's own person.
     """
     who = People.named(people, len(success))
     return AttackScore(
@@ -364,17 +364,18 @@ def scored(
 
 
 def share(right: Shares, people: PeopleLike = None) -> Figure:
-    """The mean of shares of being right, with an interval that is never too narrow for them.
+    """The mean of shares of being right, with a conservative interval.
 
-    A probability varies less than the draw that it stands for, so Wilson's interval covers it.
+    A probability varies less than the 0 or 1 drawn with it, so Wilson's interval covers it. Rows of
+    the same person are correlated: the design effect makes the sample as small as it counts.
     """
-    each = np.asarray(right, dtype=np.float64)
-    if not len(each):
+    values = np.asarray(right, dtype=np.float64)
+    if not len(values):
         return Figure(0.0, 0.0, 1.0)
-    middle = float(each.mean())
-    alike = design_effect(each - middle, people)
-    found = wilson_share(middle * len(each) / alike, len(each) / alike)
-    return Figure(middle, found.low, found.high)
+    middle = float(values.mean())
+    effect = design_effect(values - middle, people)
+    wilson = wilson_share(middle * len(values) / effect, len(values) / effect)
+    return Figure(middle, wilson.low, wilson.high)
 
 
 def _beyond(value: float, guess: float) -> float:

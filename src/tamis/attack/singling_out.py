@@ -15,7 +15,7 @@ Mask = NDArray[np.bool_]
 WIDEST = 4
 """The most columns in a condition on several."""
 TRIES = 5
-"""How many conditions on several columns are drawn for each one that is wanted."""
+"""Conditions on several columns that are drawn for each one wanted, as many single out nobody."""
 
 
 How = Literal["equal", "at least", "at most"]
@@ -23,14 +23,14 @@ WAYS: tuple[How, ...] = ("equal", "at least", "at most")
 
 
 class Condition(NamedTuple):
-    """What a person must have in one column; NaN is a missing value."""
+    """A predicate on one column; NaN stands for a missing value."""
 
     column: int
     how: How
     value: float
 
     def met(self, cells: Cells) -> Mask:
-        """Which rows meet it."""
+        """Mask of the rows that meet the condition."""
         column = cells[:, self.column]
         if self.how == "equal":
             return np.isnan(column) if np.isnan(self.value) else column == self.value
@@ -48,8 +48,8 @@ def meeting(conditions: Conditions, cells: Cells) -> int:
     1
     """
     met = np.ones(len(cells), np.bool_)
-    for each in conditions:
-        met &= each.met(cells)
+    for condition in conditions:
+        met &= condition.met(cells)
     return int(met.sum())
 
 
@@ -60,10 +60,10 @@ FORMS = {
 
 
 def singling_out(scene: Scene, forms: Iterable[str] = tuple(FORMS)) -> list[AttackScore]:
-    """Attackers who look for conditions that one released row meets, on one column and on several.
+    """Attackers who look for conditions, on one or several columns, that one released row meets.
 
-    They succeed where exactly one person of the original meets them too; where a release gives no
-    such condition they guess one, as those do who have no release.
+    They succeed where exactly one person of the original meets them, too. Where a release gives no
+    such condition they guess one, like an attacker without a release.
 
     Examples
     --------
@@ -73,8 +73,9 @@ def singling_out(scene: Scene, forms: Iterable[str] = tuple(FORMS)) -> list[Atta
     >>> [round(each.gain.value, 2) for each in singling_out(Scene(table, table))]
     [1.0, 1.0]
     """
-    found = [(form, *FORMS[form]) for form in forms]
-    return [_singled(scene, *each) for each in found if each[2] == 1 or len(scene.columns) > 1]
+    described = [(form, *FORMS[form]) for form in forms]
+    several = len(scene.columns) > 1
+    return [_singled(scene, *form) for form in described if form[2] == 1 or several]
 
 
 def _singled(scene: Scene, form: str, words: str, widest: int) -> AttackScore:
@@ -95,25 +96,27 @@ def _singled(scene: Scene, form: str, words: str, widest: int) -> AttackScore:
     )
 
 
-def _alone(every: Iterable[Conditions], cells: Cells) -> Mask:
-    return np.array([meeting(each, cells) == 1 for each in every], dtype=np.bool_)
+def _alone(attempts: Iterable[Conditions], cells: Cells) -> Mask:
+    """For each attempt, whether exactly one row meets its conditions."""
+    return np.array([meeting(conditions, cells) == 1 for conditions in attempts], dtype=np.bool_)
 
 
 def _found(scene: Scene, release: Cells, widest: int) -> list[Conditions]:
-    """Conditions that exactly one released row meets."""
+    """At most `scene.most` conditions that exactly one released row meets."""
     nominal, draw = scene.cells.nominal, scene.draw(4, widest)
     if widest > 1:
         return _on_several(release, nominal, widest, draw, scene.most)
-    every = list(_on_one(release, nominal))
-    return [every[i] for i in draw.permutation(len(every))[: scene.most]]
+    singling = list(_on_one(release, nominal))
+    return [singling[i] for i in draw.permutation(len(singling))[: scene.most]]
 
 
 def _on_one(release: Cells, nominal: Mask) -> Iterator[Conditions]:
+    """Values that only one row has, and thresholds that only the smallest or largest one meets."""
     for column in range(release.shape[1]):
         values, counts = np.unique(release[:, column], return_counts=True)
         for value in values[counts == 1]:
             yield (Condition(column, "equal", float(value)),)
-        present = values[~np.isnan(values)]
+        present = values[~np.isnan(values)]  # `numpy.unique` has sorted them
         if not nominal[column] and len(present):
             ends = (
                 Condition(column, "at most", float(present[0])),
@@ -127,10 +130,11 @@ def _on_one(release: Cells, nominal: Mask) -> Iterator[Conditions]:
 def _on_several(
     release: Cells, nominal: Mask, widest: int, draw: np.random.Generator, most: int
 ) -> list[Conditions]:
+    """Conditions drawn from random rows and columns, those kept that exactly one row meets."""
     middle = np.zeros(release.shape[1])
     numbers = np.flatnonzero(~nominal & ~np.isnan(release).all(axis=0))
     middle[numbers] = np.nanmedian(release[:, numbers], axis=0)
-    found: dict[Conditions, None] = {}
+    singling: dict[Conditions, None] = {}  # a set in the order of the draws
     for _ in range(TRIES * most):
         row = release[draw.integers(len(release))]
         conditions = tuple(
@@ -138,14 +142,14 @@ def _on_several(
             for c in _columns(release.shape[1], widest, draw)
         )
         if meeting(conditions, release) == 1:
-            found[conditions] = None
-        if len(found) == most:
+            singling[conditions] = None
+        if len(singling) == most:
             break
-    return list(found)
+    return list(singling)
 
 
 def _side(value: float, middle: float, nominal: bool) -> How:
-    """Away from the middle, where fewer people are; equal where there is no order."""
+    """Away from the median, where fewer people are; equality where there is no order."""
     if nominal or np.isnan(value):
         return "equal"
     return "at least" if value >= middle else "at most"
@@ -159,7 +163,7 @@ def _columns(width: int, widest: int, draw: np.random.Generator) -> NDArray[np.i
 def _guessed(
     release: Cells, nominal: Mask, widest: int, draw: np.random.Generator, most: int
 ) -> list[Conditions]:
-    """Conditions by someone who knows the columns and their values, and no row."""
+    """Conditions of someone who knows the columns and their values, but no row."""
     values = [np.unique(release[:, c]) for c in range(release.shape[1])]
 
     def condition(column: int) -> Condition:

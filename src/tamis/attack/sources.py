@@ -1,7 +1,7 @@
-"""A release as an attacker finds it, and the original in the same terms.
+"""A release as an attacker finds it, and the original recoded like it.
 
-Coarser columns are made by the ladders that its manifest states, or, for local recoding, by the
-groups of columns that its rows have.
+Columns are generalised by the ladders that the manifest states or, for local recoding, by the
+groups that the released rows show.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def published_table(folder: Path, manifest: Mapping[str, Any]) -> Table:
         path = folder / Path(file["name"]).name
         frame = read_release(path, file["format"], names, file.get("classes", []))
         kinds = {column["name"]: column["kind"] for column in columns}
-        # The bounds of intervals are made of their labels, and tell nothing more.
+        # Columns of bounds follow from the labels of their intervals, and add nothing.
         bounds = {column["name"] for column in columns if "of" in column}
         frame = only(frame, [name for name in frame.columns if name not in bounds])
         target, link = (
@@ -59,9 +59,9 @@ def published_table(folder: Path, manifest: Mapping[str, Any]) -> Table:
 
 
 def shown_together(original: Table, release: Table) -> tuple[Table, Table]:
-    """Both as attackers see them, who see which rows are of one person where a release says so.
+    """Both tables with columns that summarise all rows of a person, if the release links rows.
 
-    Each row has columns more of what all rows of the person come to, in the columns that both have.
+    Each row gets summaries of all rows of its person, of the columns that both tables have.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def _typed(cells: pl.Series, kind: str) -> pl.Series:
 
 
 def stated_forms(manifest: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """The coarser forms that a manifest states, by column.
+    """The generalised forms that a manifest states, by column.
 
     >>> stated_forms({"columns": [{"name": "age", "coarser": {"width": 10}}, {"name": "job"}]})
     {'age': {'width': 10}}
@@ -111,10 +111,10 @@ def stated_forms(manifest: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def in_its_ladders(original: Table, release: Table, ladders: Mapping[str, Ladder]) -> Table:
-    """The original with its columns at the levels of given ladders that a release has them in.
+    """The original with its columns at the levels of given ladders that the release has.
 
-    That is the finest level whose labels include all that are released, of numbers cut down the
-    coarsest. A column that no level explains is an error: the ladder is another one.
+    That is the finest level whose labels include all released ones, and for numbers rounded down
+    the coarsest. A column that no level explains is an error: the ladder is another one.
 
     Examples
     --------
@@ -139,7 +139,8 @@ def in_its_ladders(original: Table, release: Table, ladders: Mapping[str, Ladder
 def _at_its_level(mine: pl.Series, theirs: pl.Series, ladder: Ladder) -> pl.Series:
     released = set(plain_text(bare(theirs).drop_nulls()))
     levels = range(ladder.top + 1)
-    # A number cut down may be somebody's value, too: then the coarsest level explains most.
+    # A number rounded down may also be an exact value, so fine levels explain coarse releases, too:
+    # the coarsest level that does is the right one.
     for level in reversed(levels) if isinstance(ladder.form, Multiples) else levels:
         labels = ladder.apply(mine, level)
         if released <= set(plain_text(bare(labels).drop_nulls())):
@@ -153,12 +154,12 @@ def _at_its_level(mine: pl.Series, theirs: pl.Series, ladder: Ladder) -> pl.Seri
 def in_its_groups(
     original: Table, release: Table, stated: Mapping[str, Mapping[str, Any]] | None = None
 ) -> Table:
-    """The original with the groups of values that a release has in place of them.
+    """The original with its values replaced by the groups that a release has.
 
-    Forms that a manifest states are made as it says. Without one, groups of local recoding are
-    understood, labels as `tamis.coarsen.foreign_labels` reads them (``[20, 40)``, ``40-49``,
-    ``75***``, a star alone), and one group of all other texts. A column stays as it is if a value
-    fits two groups, or none does.
+    Forms that a manifest states are applied as it says. Without a manifest, these are recognised:
+    groups of local recoding, labels that `tamis.coarsen.foreign_labels` reads (``[20, 40)``,
+    ``40-49``, ``75***``, a star alone), and one group of all other texts. A column is left as it is
+    if a value fits two groups, or no value fits any.
 
     Examples
     --------
@@ -182,7 +183,7 @@ def in_its_groups(
 
 
 def _grouped(mine: pl.Series, theirs: pl.Series) -> pl.Series | None:
-    """The group of each value; what is in none stays apart from all. `None`: no groups."""
+    """The group of each value, unmatched values kept apart; `None` without groups."""
     groups = value_groups(mine, theirs)
     if groups is None:
         return None
@@ -190,10 +191,10 @@ def _grouped(mine: pl.Series, theirs: pl.Series) -> pl.Series | None:
 
 
 def value_groups(mine: pl.Series, theirs: pl.Series) -> dict[str, str] | None:
-    """The label that a release has in place of each value, by the value's text.
+    """The label that a release has for each value, by the value's text.
 
-    A single label that no value fits stands for all texts that have none; what else has none gets
-    a label of its own that no row has. `None`: the release has no groups, or they overlap.
+    If exactly one label fits no value, it stands for all texts without a label; other values
+    without one get a label that no row has. `None` if the release has no groups, or they overlap.
     """
     if theirs.dtype != pl.String:
         return None
@@ -203,7 +204,7 @@ def value_groups(mine: pl.Series, theirs: pl.Series) -> dict[str, str] | None:
     if not labels or set(texts) >= set(labels):
         return None
     if mine.dtype in (pl.Date, pl.Datetime) and _days_in(pl.Series(labels)) is not None:
-        return None  # dates that were moved are dates still
+        return None  # moved dates are dates still, not groups
     fits = group_labels(values, labels)
     if fits is None:
         return None
@@ -213,7 +214,7 @@ def value_groups(mine: pl.Series, theirs: pl.Series) -> dict[str, str] | None:
 
 
 def _encoded(original: Table, encoding: Any, k: int, made: Sequence[str]) -> BinaryTable | None:
-    """Those 0/1 columns of a release that can be made of the original."""
+    """The 0/1 columns of a release that can be made from the original."""
     try:
         records = binarise(original, encoding, k=k)
     except InputError:
@@ -222,9 +223,9 @@ def _encoded(original: Table, encoding: Any, k: int, made: Sequence[str]) -> Bin
 
 
 def altered_by(method: Mapping[str, Any]) -> Alter | None:
-    """How the values of a release were altered, by the public settings in its manifest.
+    """A function that alters a table as a release was, by the public settings in its manifest.
 
-    `None` where they were not altered, or in a way that cannot be repeated.
+    `None` where values were not altered, or in a way that cannot be repeated.
     """
     about, settings = METHODS.get(str(method.get("name"))), method.get("parameters") or {}
     if about is None or not about.perturber:
@@ -256,15 +257,15 @@ def altered_by(method: Mapping[str, Any]) -> Alter | None:
 
 
 def _days_of(table: Table, column: str) -> tuple[pl.Series, str] | None:
-    """The dates that are texts in the rows of a release, and how they are written there."""
+    """The dates of a column that a release holds as texts, and their format."""
     if column not in table.frame.columns or table.frame.schema[column] != pl.String:
         return None
-    found = _days_in(bare(table.frame.get_column(column)))
-    return None if found is None else (found[0].alias(column), found[1])
+    days = _days_in(bare(table.frame.get_column(column)))
+    return None if days is None else (days[0].alias(column), days[1])
 
 
 def _days_in(texts: pl.Series) -> tuple[pl.Series, str] | None:
-    """The days that texts are, and the form in which a release writes them; `None`: other texts.
+    """Texts as dates and their format, among those that releases use; `None` for other texts.
 
     >>> _days_in(pl.Series(["2021-05-03", None]))[1], _days_in(pl.Series(["2021"]))
     ('%Y-%m-%d', None)
@@ -284,9 +285,9 @@ def _states(value: Any, of: Stated) -> bool:
 
 
 def those_inside(original: Table, release: Table) -> Table:
-    """The original, in the terms of a release, without the people whom the release leaves out.
+    """The original, recoded like a release, without the people whom the release suppresses.
 
-    Who is left out has a row that is like none of the release.
+    A person is taken to be suppressed if none of their rows is like one of the release.
 
     Examples
     --------
@@ -307,7 +308,7 @@ def those_inside(original: Table, release: Table) -> Table:
 
 
 def compared_cells(table: Table, columns: Sequence[str], numbers: Collection[str]) -> pl.DataFrame:
-    """Some columns under plain names, numbers as such and all others as texts."""
+    """Some columns renamed c0, c1, ..., those in `numbers` as floats and all others as texts."""
     kinds = [pl.Float64 if c in numbers else pl.String for c in columns]
     cells = [bare(table.frame[c]).cast(kind) for c, kind in zip(columns, kinds)]
     return pl.DataFrame([series.alias(f"c{i}") for i, series in enumerate(cells)])
@@ -316,13 +317,13 @@ def compared_cells(table: Table, columns: Sequence[str], numbers: Collection[str
 def in_its_terms(
     original: Table, release: Table, encoding: Any = None, ks: Sequence[int] = (K,)
 ) -> Table:
-    """The original with the 0/1 columns that a release made of its columns, if it did.
+    """The original with the 0/1 columns that a release made of its columns, if any.
 
-    Whoever knows a column knows what was made of it: where the quasi-identifiers are named, such
-    columns become some.
+    Whoever knows a column knows what was made of it: where quasi-identifiers are named, the 0/1
+    columns made of them become quasi-identifiers, too.
 
-    `encoding` says how columns become 0/1, as for `tamis.binary.records.binarise`; `ks` are the
-    fewest people on either side of a cut that are tried, where it is not given.
+    `encoding` says how columns become 0/1, as for `tamis.binary.records.binarise`. Without it,
+    each of `ks` is tried as the fewest people on either side of a cut.
 
     >>> one = Table(pl.DataFrame({"job": ["cook", "judge"] * 5}), Roles())
     >>> two = Table(pl.DataFrame({"job = cook": [0, 1]}))
@@ -360,28 +361,31 @@ def known_in_its_terms(
 def _made_of(
     original: Table, release: Table, encoding: Any, ks: Sequence[int]
 ) -> BinaryTable | None:
-    """The 0/1 columns of a release that the original lacks, made of it; `None`: there are none."""
+    """The 0/1 columns of a release that can be made from the original; `None` if none can.
+
+    Of several `ks` the one that explains most columns is taken.
+    """
     made = [c for c in release.frame.columns if c not in original.frame.columns]
     encoded = [_encoded(original, encoding, k, made) for k in (ks if made else ())]
-    found = [records for records in encoded if records is not None]
-    return max(found, key=lambda records: len(records.features), default=None)
+    possible = [records for records in encoded if records is not None]
+    return max(possible, key=lambda records: len(records.features), default=None)
 
 
 def _with_made(known: Sequence[str], records: BinaryTable) -> tuple[str, ...]:
-    """Some columns, and the features of records that were made of them."""
+    """The known columns, and the features of records that were made of them."""
     return (*known, *(name for name in records.features if records.sources[name] in known))
 
 
 Mask = NDArray[np.bool_]
 APART = "no group: "
-"""Begins the text of a value that is in no group, so that it stays apart from all."""
+"""Prefix of a value that is in no group, so that it equals no label."""
 
 
 def as_stated(original: Table, release: Table, stated: Mapping[str, Mapping[str, Any]]) -> Table:
-    """The original with each column in the coarser form that a manifest states.
+    """The original with each column in the generalised form that a manifest states.
 
-    Rare values are not named in groups. Such a value is in the only group that has as many rows
-    left as the value has; where several have, it stays apart from all.
+    Manifests do not list rare values of groups. Such a value is assigned to the only group with as
+    many unexplained rows as the value has; if several groups have, it is kept apart.
 
     >>> one = Table(pl.DataFrame({"age": [41, 55], "job": ["cook", "bard"]}))
     >>> two = Table(pl.DataFrame({"age": ["[40, 50)", "[50, 60)"], "job": ["any", "other"]}))
@@ -425,7 +429,7 @@ def _in_groups(
 def in_local_groups(original: Table, release: Table) -> Table | None:
     """The original with the intervals and groups that local recoding gave to its rows.
 
-    Each row is in the one class whose groups hold what attackers may know of it. `None` if the
+    Each row belongs to the one class whose groups contain its quasi-identifiers. `None` if the
     release has no such groups, or if a row fits several classes.
 
     Examples
@@ -458,17 +462,17 @@ def _local(column: pl.Series) -> bool:
 def _classes_of(rows: pl.DataFrame, classes: pl.DataFrame) -> NDArray[np.intp] | None:
     """The class of each row, -1 for none; `None` if one fits several."""
     holds = [_holding(rows[c], classes[c]) for c in rows.columns]
-    found = np.full(rows.height, -1)
+    place = np.full(rows.height, -1)
     for number, labels in enumerate(zip(*(classes[c] for c in rows.columns))):
         fits = np.logical_and.reduce([held[label] for held, label in zip(holds, labels)])
-        if (found[fits] >= 0).any():
+        if (place[fits] >= 0).any():
             return None
-        found[fits] = number
-    return found
+        place[fits] = number
+    return place
 
 
 def _holding(cells: pl.Series, labels: pl.Series) -> dict[str | None, Mask]:
-    """For each label, which cells it holds."""
+    """For each label, a mask of the cells that it contains."""
     missing = bare(cells).is_null().to_numpy()
     return {label: _held(cells, label, missing) for label in bare(labels).unique()}
 
