@@ -1,14 +1,14 @@
-"""From a chosen release to files: the summary of a run, its pages, the bundle. It trains nothing.
+"""From a chosen release to files: rows, manifest, reports and dossier. It trains no model.
 
 ::
 
-    bundle          `tamis.publish`: the folder to share, and the part that the holder keeps
-    recipe          what the holder keeps: what was asked for, and what came out
-    streamed        the rows of a table behind an engine, and what is stated of them
+    bundle          `tamis.publish`: the folder to share, and the private part for the holder
+    recipe          the holder's record of the request and its result
+    streamed        writing the rows of a table behind an engine
     manifest        `manifest.json`: what was released and what is promised
-    dossier         what a privacy officer completes and signs
-    report          an analysis with what the written file reaches, as a page for its readers
-    report_parts    what it shows that needs words or arithmetic
-    page            what every page needs
-    read_back       a folder beside its original, for `tamis retain` and `tamis release --earlier`
+    dossier         the form that a privacy officer completes and signs
+    report          the report as a page, for the holder or for recipients
+    report_parts    words and arithmetic that the report shows
+    page            templates, escaping and the content security policy of all pages
+    read_back       a published folder read again, for `tamis retain` and `tamis release --earlier`
 """

@@ -6,12 +6,12 @@
     ├── release.csv       the rows (or release.parquet, release.long.csv, release.svm)
     ├── manifest.json     what is promised about them, and what is not
     ├── report.html       the same for people to read
-    ├── croissant.json   and datapackage.json and README.md, where asked for: the manifest again
+    ├── croissant.json    with datapackage.json and README.md, where asked for: the manifest again
     └── private/          never shared, mode 0700
-        ├── report.html   everything that was compared
-        ├── dossier.html  what a privacy officer signs, to print; dossier.json has the same
+        ├── report.html   the full report, with all releases that were compared
+        ├── dossier.html  for a privacy officer to print and sign; dossier.json has the same
         ├── scorecard.json
-        ├── summary.json  what both reports are made of
+        ├── summary.json  the figures that both reports show
         ├── recipe.json   what is needed to reproduce the same bytes
         ├── people.csv    the person of each released row, where people have several
         ├── rows.csv      names of the released rows, by which a later release finds the same people
@@ -115,7 +115,7 @@ def publish(
     origin: Mapping[str, Any] | None = None,
     date: str | None = None,
 ) -> Path:
-    """Write the chosen release, whole or not at all, and verify it before it gets its name.
+    """Write the chosen release to a draft folder, verify it, and only then give it its name.
 
     Parameters
     ----------
@@ -124,18 +124,19 @@ def publish(
     out : path
         The folder to create.
     analysis : Analysis, optional
-        What `tamis.analyse` finds in the outcome; `None`: it is asked first, which trains models.
+        The analysis of the outcome; by default `tamis.analyse` makes it, which trains models.
         Writing trains none.
     force : bool
-        Replace an earlier release of that name, once the new one is complete.
+        Replace an earlier release in that folder, once the new one is complete.
     origin : mapping, optional
         How the table was read, kept in the private recipe.
     date : str, optional
-        The date to put in the manifest; `None`: today.
+        The date of the manifest, by default today.
 
     Returns
     -------
     Path
+        The folder that was written.
 
     Examples
     --------
@@ -154,9 +155,9 @@ def publish(
     if outcome.release.is_suppressed:
         refuse_left_identifiers(outcome.release.table)
     outcome = outcome.closer()
-    found = analyse(outcome) if analysis is None else analysis
+    analysed = analyse(outcome) if analysis is None else analysis
     with written_release(out, force=force) as draft:
-        _write(outcome, found, draft, date, dict(origin or {}))
+        _write(outcome, analysed, draft, date, dict(origin or {}))
         if outcome.all_rows is None:
             verify(draft, _register(outcome))
         else:
@@ -167,7 +168,7 @@ def publish(
 def _write(
     outcome: Outcome, analysis: Analysis, draft: Path, date: str, origin: dict[str, Any]
 ) -> None:
-    """Write the rows, what is promised of them, and both reports."""
+    """Write the rows, the manifest, both reports and the private part."""
     private, target, counted = draft / PRIVATE, outcome.table.target, outcome.all_rows
     private.mkdir(mode=0o700)
     if counted is None:
@@ -205,13 +206,13 @@ def _write(
 
 
 def _write_whole(outcome: Outcome, draft: Path) -> WrittenRelease:
-    """Write rows that are in memory, and measure the file, read again."""
+    """Write rows that are in memory, and measure the promises in the file, read again."""
     release, private, target = outcome.release, draft / PRIVATE, outcome.table.target
     link = _link(outcome)
     file, back = _write_rows(outcome, draft, link)
     reached = zip(release.promises, _measured(outcome, back))
     unit = outcome.table.unit
-    promises = [{**each.to_dict(unit), "measured": value} for each, value in reached]
+    promises = [{**promise.to_dict(unit), "measured": value} for promise, value in reached]
     secrets = _secrets(outcome)
     numbers = np.column_stack([*secrets.values()]) if secrets else None
     people, numbered = arrange_private(release, numbers, link)
@@ -238,14 +239,14 @@ def _write_whole(outcome: Outcome, draft: Path) -> WrittenRelease:
 
 
 def _moved(outcome: Outcome) -> list[str]:
-    """The released columns whose dates were moved before anything else."""
+    """The released columns whose dates were moved before the search."""
     columns = () if outcome.moved is None else outcome.moved.columns
     release = outcome.release
     return sorted(c for c in release.features if release.source(c) in columns)
 
 
 def _link(outcome: Outcome) -> pl.Series | None:
-    """By which numbers the rows of a person belong together, where they are released so."""
+    """The column of numbers that links the rows of each person, where one is released."""
     settings, name = outcome.settings, outcome.settings.link
     if name is None:
         return None
@@ -253,18 +254,18 @@ def _link(outcome: Outcome) -> pl.Series | None:
 
 
 def _write_names(outcome: Outcome, private: Path, link: pl.Series | None) -> dict[str, Any]:
-    """Keep names of the released rows; what they are made of is for the recipe."""
+    """Write the names of the released rows; returns the recipe's entry on how they were made."""
     if outcome.release.is_drawn:
         return {}
-    found = RowNames.of(outcome.table)
-    write_names(private / NAMES, arrange_names(outcome.release, found.names, link))
-    return {"named_by": {kind: list(columns) for kind, columns in found.columns.items()}}
+    rows = RowNames.of(outcome.table)
+    write_names(private / NAMES, arrange_names(outcome.release, rows.names, link))
+    return {"named_by": {kind: list(columns) for kind, columns in rows.columns.items()}}
 
 
 def _write_rows(
     outcome: Outcome, draft: Path, link: pl.Series | None
 ) -> tuple[ReleaseFile, pl.DataFrame]:
-    """Write the rows; with them, what is read back from the file."""
+    """Write the rows; returns the description of the file and the rows read back from it."""
     release, settings, table = outcome.release, outcome.settings, outcome.table
     format = format_for(settings.format, release.table)
     file = draft / RELEASE[format]
@@ -284,14 +285,14 @@ def _write_rows(
 
 
 def written_dictionary(outcome: Outcome) -> Dictionary:
-    """Questions and codes of all columns; groups of values have new ones, in the same order."""
-    frame, found = outcome.release.table.frame, dict(outcome.table.dictionary)
+    """Questions and codes of all columns; grouped values get new codes, in the same order."""
+    frame, dictionary = outcome.release.table.frame, dict(outcome.table.dictionary)
     for name in outcome.release.forms:
-        if name in found:
-            said, labels = found[name], frame[name].drop_nulls().unique()
+        if name in dictionary:
+            said, labels = dictionary[name], frame[name].drop_nulls().unique()
             codes = group_codes(labels, said.codes) if labels.dtype == pl.String else {}
-            found[name] = ColumnText(said.question, codes)
-    return found
+            dictionary[name] = ColumnText(said.question, codes)
+    return dictionary
 
 
 def format_for(wanted: str, table: Table) -> str:
@@ -322,11 +323,14 @@ def format_for(wanted: str, table: Table) -> str:
 def write_shared(
     draft: Path, content: dict[str, Any], summary: Analysis, wanted: Sequence[str] = ()
 ) -> None:
-    """The report for recipients and descriptions; the manifest, which states their hashes."""
+    """Write the recipients' report, the wanted descriptions, and the manifest.
+
+    The manifest comes last, since it states the hashes of the others.
+    """
     report = draft / REPORT
     report.write_text(render(summary, "recipient"), encoding="utf-8")
     content["report"] = {"name": report.name, "sha256": digest(report)}
-    for which in (each for each in DESCRIPTIONS if each in wanted):
+    for which in (description for description in DESCRIPTIONS if description in wanted):
         path = draft / DESCRIPTIONS[which]
         path.write_bytes(describe(which, content))
         said = {"name": path.name, "sha256": digest(path)}
@@ -335,22 +339,22 @@ def write_shared(
 
 
 def write_private(private: Path, outcome: Outcome, summary: Analysis, how: dict[str, Any]) -> None:
-    """The holder's part: the full report, all that was found, and the recipe; for nobody else."""
+    """Write the private part, readable by the holder alone: full report, figures and recipe."""
     (private / REPORT).write_text(render(summary, "holder"), encoding="utf-8")
     write_json(private / "summary.json", summary.to_dict("holder"))
     decision = outcome.decision
     asked = {limit.measure for limit in outcome.settings.limits}
     write_json(private / "scorecard.json", decision.scorecard.to_dict(decision.shown, asked))
-    found = dossier_of(summary)
-    (private / DOSSIER).write_text(render_dossier(found), encoding="utf-8")
-    write_json(private / "dossier.json", as_plain(found))
+    dossier = dossier_of(summary)
+    (private / DOSSIER).write_text(render_dossier(dossier), encoding="utf-8")
+    write_json(private / "dossier.json", as_plain(dossier))
     write_json(private / RECIPE, how)
     for path in private.iterdir():
         path.chmod(0o600)
 
 
 def _secrets(outcome: Outcome) -> dict[str, Secrets]:
-    """The sensitive values of the released rows by number, where something is asked about them."""
+    """Numbered sensitive values of the released rows, by column that something is asked about."""
     release, asked = outcome.release, outcome.evaluator.requirements.about_secrets
     if release.is_drawn:
         return {}
@@ -363,19 +367,19 @@ def _secrets(outcome: Outcome) -> dict[str, Secrets]:
 def _diverse(
     outcome: Outcome, written: pl.DataFrame, people: People, secrets: Mapping[str, Secrets]
 ) -> list[dict[str, Any]]:
-    """What the written file reaches of l, t and the like, for each attacker and secret."""
+    """The manifest's entries on l, t and the like, measured in the file, by attacker and secret."""
     asked = outcome.evaluator.requirements.about_secrets
-    found = []
+    measured = []
     for name, some in asked.by_secret.items() if secrets else ():
         entries = in_release(some, outcome.release).to_dicts(outcome.table.unit)
         public = name == outcome.table.target and (people.each_row or people.together)
         recount: Recount = "file" if public else "private"
-        found += with_measures(entries, written, secrets[str(name)], people, recount)
-    return found
+        measured += with_measures(entries, written, secrets[str(name)], people, recount)
+    return measured
 
 
 def _risks(outcome: Outcome, written: pl.DataFrame, people: People) -> list[dict[str, Any]]:
-    """What the written file reaches of limits on the risk; anybody may know it."""
+    """The manifest's entries on limits of the risk, measured in the file."""
     if outcome.release.is_drawn:
         return []
     asked = in_release(outcome.evaluator.requirements.of_risks, outcome.release)
@@ -386,7 +390,7 @@ def _risks(outcome: Outcome, written: pl.DataFrame, people: People) -> list[dict
 
 
 def _register(outcome: Outcome) -> Table | None:
-    """Everybody, where something is claimed about which of them are in the table."""
+    """The register of the population, where delta-presence was asked for."""
     asked = outcome.settings.delta_presence is not None and outcome.population is not None
     return outcome.population.register if asked and outcome.population else None
 
@@ -394,9 +398,9 @@ def _register(outcome: Outcome) -> Table | None:
 def _presence(
     outcome: Outcome, content: dict[str, Any], count: Callable[[Table], Any]
 ) -> dict[str, Any]:
-    """State which people of a register may be in the table; what was measured is for the recipe.
+    """State delta-presence in the manifest; returns the recipe's entry with the measured shares.
 
-    `count` counts them in what was written.
+    `count` measures the shares in what was written.
     """
     release, register = outcome.release, _register(outcome)
     bounds = outcome.settings.delta_presence
@@ -419,7 +423,7 @@ def _not_promised(
     decision, settings = outcome.decision, outcome.settings
     release = decision.chosen.release
     if alone is None:
-        # How many were drawn was requested; how many met the limits would reveal something.
+        # The number drawn was requested; the number that met the limits would reveal something.
         drawn = [row for row in decision.scorecard.candidates if row.release.is_drawn]
         unit = release.recipe.public["budget"].get("unit", "row")
         return not_promised_of_drawn(len(drawn), limited=len(settings.limits) > 1, unit=unit)
@@ -440,7 +444,7 @@ def _not_promised(
 
 
 def _measured(outcome: Outcome, read: pl.DataFrame) -> list[int]:
-    """What the written file reaches for each promise; an error where one does not hold."""
+    """The k that the written file reaches for each promise; `CannotMeet` where it is too small."""
     values = []
     for promise in outcome.release.promises:
         value = measure(promise.to_dict("rows"), read)
@@ -454,17 +458,17 @@ def _measured(outcome: Outcome, read: pl.DataFrame) -> list[int]:
 
 
 def refuse_existing(out: Path, force: bool) -> None:
-    """An error where `out` cannot be written; `force` lets only an earlier release be replaced."""
+    """Raise where `out` cannot be written; `force` allows only to replace an earlier release."""
     files.check_place(out, folder=True)
     _refuse(out, force)
 
 
 @contextmanager
 def written_release(out: Path, *, force: bool) -> Iterator[Path]:
-    """A draft beside `out` that takes its name when the block ends without an error.
+    """A draft folder that is renamed to `out` when the block ends without an error.
 
-    What was there before stays until the draft is complete; if anything interrupts the block, it
-    is left untouched and the draft is removed. With `force`, an earlier release may be replaced.
+    Whatever `out` was stays until the draft is complete; if anything interrupts the block, it is
+    left untouched and the draft is removed. With `force`, an earlier release may be replaced.
     """
     with files.written_folder(out, lambda: _refuse(out, force)) as draft:
         yield draft

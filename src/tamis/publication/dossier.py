@@ -1,8 +1,8 @@
-"""The dossier of a release: what a privacy officer reads, completes, signs and files.
+"""The dossier of a release, which a privacy officer reads, completes, signs and files.
 
-It says who may attack and what they know, what was measured of the three questions of the European
-data-protection authorities, what was done and left out, what is not promised, and which named
-limits hold; and it has fields for what no program knows.
+It lists the attackers and what they know, measurements of the three risks that the European
+data-protection authorities name (singling out, linkability, inference), what was done and left out,
+what is not promised, and which named limits hold; and it has fields for what no program knows.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ TO_FILL = (
     "Decided by (name, role)",
     "Date and signature",
 )
-"""What no program knows."""
+"""Fields for people to fill."""
 NO_TEST = (
     "No attacker was tried: the rows describe nobody, or there are too many cells. `tamis attack` "
     "tries them, with a control group."
@@ -45,14 +45,14 @@ NO_TEST = (
 
 @dataclass(frozen=True)
 class NamedLimit:
-    """A limit that an authority or office names, and whether what was measured keeps it.
+    """A limit that an authority or office names, and whether the release meets it.
 
     Attributes
     ----------
     name, words : str
     reached : int or None
-        The people in the smallest group alike in what attackers may know; `None`: nothing was
-        promised of groups of equals.
+        The people in the smallest group alike in what attackers may know; `None` without a promise
+        of k-anonymity.
     needed : int
     met : bool or None
     """
@@ -66,7 +66,7 @@ class NamedLimit:
 
 @dataclass(frozen=True)
 class Dossier:
-    """Everything in it, as plain values; the fields that people fill are listed by name."""
+    """The content of a dossier as plain values; fields for people to fill are listed by name."""
 
     disclaimer: str
     made: str
@@ -85,7 +85,7 @@ class Dossier:
     promises: tuple[dict[str, Any], ...]
     limits: tuple[NamedLimit, ...]
     alone: str
-    """How many people are alone to whoever knows more than the limits assume."""
+    """How many people are unique to someone who knows more than the limits assume, in words."""
     usefulness: tuple[dict[str, Any], ...]
     done: tuple[dict[str, str], ...]
     """What happened to each column, and why."""
@@ -98,7 +98,7 @@ class Dossier:
 
 
 def dossier_of(summary: Analysis) -> Dossier:
-    """The dossier of an analysis that knows the written file."""
+    """The dossier of an analysis that includes the figures of the written file."""
     exposure, bits = summary.exposure, summary.measures
     promises = (*summary.promises, *summary.kept_private)
     return Dossier(
@@ -113,14 +113,14 @@ def dossier_of(summary: Analysis) -> Dossier:
         sensitive=summary.table.sensitive,
         known=() if exposure is None else tuple(exposure["known"]["columns"]),
         attackers=tuple(
-            {"name": each.name, "knows": list(each.knows), "alike": each.alike, "asked": each.asked}
-            for each in summary.threats
+            {"name": who.name, "knows": list(who.knows), "alike": who.alike, "asked": who.asked}
+            for who in summary.threats
         ),
         tests=summary.risk_tests,
         no_test="" if summary.risk_tests else NO_TEST,
         promises=tuple(
-            {"claim": each.claim, "measured": each.measured, "limit": each.limit}
-            for each in promises
+            {"claim": promise.claim, "measured": promise.measured, "limit": promise.limit}
+            for promise in promises
         ),
         limits=tuple(_limit(preset, _smallest(summary)) for preset in EVERY),
         alone="" if exposure is None else _alone(exposure),
@@ -141,13 +141,13 @@ def dossier_of(summary: Analysis) -> Dossier:
 
 
 def _smallest(summary: Analysis) -> int | None:
-    """The fewest people alike to any attacker, as it was counted in the written file."""
+    """The smallest k counted in the written file, over all attackers."""
     counted = [int(p.value) for p in summary.promises if p.key == "k_anonymity"]
     return min(counted, default=None)
 
 
 def _alone(exposure: ExposureFacts) -> str:
-    """That no limit holds for whoever knows all that is released, where people are alone then."""
+    """A warning that limits do not hold for those who know all released columns; else empty."""
     unique, unit = exposure["everything"]["unique"], exposure["unit"]
     if unique == 0:
         return ""
@@ -161,18 +161,20 @@ def _alone(exposure: ExposureFacts) -> str:
 
 def _limit(preset: Preset, smallest: int | None) -> NamedLimit:
     risk = preset.asks.get("max_risk")
+    # A risk of 1/k: the smallest k with 1/k <= risk, where a quotient such as 1/0.1 may come out
+    # a little above a whole number.
     needed = int(preset.asks["k"]) if risk is None else ceil(1 / risk - ROUNDING)
     met = None if smallest is None else smallest >= needed
     return NamedLimit(preset.name, preset.words, smallest, needed, met)
 
 
-def render_dossier(found: Dossier) -> str:
-    """The dossier as a page that prints well, loads nothing and runs nothing."""
+def render_dossier(dossier: Dossier) -> str:
+    """The dossier as a page for printing, which loads nothing and runs no script."""
     style = template_text("tamis.publication", "dossier.css")
     environment = templates("tamis.publication")
     environment.filters["percent"] = percent
     return environment.get_template("dossier.html.j2").render(
-        d=legible(found),
+        d=legible(dossier),
         style=Markup(style),
         policy=f"default-src 'none'; style-src {csp_hash(style)}; base-uri 'none'",
     )

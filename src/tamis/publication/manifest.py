@@ -1,10 +1,10 @@
 """`manifest.json`: what was released, what is promised about it, and what is not.
 
 It names no column that was held back, no seed and no cell value, and has no figure that depends on
-what was held back: nothing about the sensitive column unless that is the target, no comparison
-with the original but one (`kept`, in whole percent), and columns in the order of their names. Of a
-column in a coarser form it states one level of the ladder and how to read it, and names no value of
-fewer than k people.
+what was held back: nothing about the sensitive column unless that is the target, and a single
+comparison with the original (`kept`, in whole percent). Columns are in the order of their names.
+For a generalised column it states the level of its ladder and how to read it, and lists no value
+that fewer than k people have.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _PACKAGES = ("numpy", "polars", "scikit-learn", "scipy")
 
 
 class Bound(NamedTuple):
-    """A column of a file that has one end of the intervals of another."""
+    """The role of a column that holds one end of the intervals of another."""
 
     of: str
     end: Literal["lower", "upper"]
@@ -49,45 +49,45 @@ class Bound(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ReleaseFile:
-    """The file of released rows, and what its columns are."""
+    """The file of released rows, and the meaning of its columns."""
 
     path: Path
     format: str
     frame: pl.DataFrame
-    """What was written; of rows that were streamed, the columns and their types alone."""
+    """The written rows; for streamed rows an empty frame with the columns and their types."""
     bounds: Mapping[str, Bound]
     """Columns that hold ends of the intervals of another."""
     coarser: Mapping[str, dict[str, Any]]
-    """How columns in a coarser form are read."""
+    """The stated forms of generalised columns."""
     dictionary: Dictionary = field(default_factory=dict)
     """Questions and codes of columns."""
     target_bins: TargetBins | None = None
     """The classes that a target of numbers was cut into."""
     streamed: int | None = None
-    """How many rows were streamed."""
+    """The number of streamed rows; `None` where `frame` has the rows."""
     link: str | None = None
-    """The column by which rows of a person belong together."""
+    """The column that links the rows of each person."""
 
 
 @dataclass(frozen=True, eq=False)
 class WrittenRelease:
-    """The released rows in a draft, and what they were found to reach."""
+    """The released rows in a draft, and the figures measured in them."""
 
     file: ReleaseFile
     promises: list[dict[str, Any]]
-    """As a manifest has them: measured, in people where these are known."""
+    """Promises as a manifest has them, measured in people where these are known."""
     risks: list[dict[str, Any]]
-    """What people alike reach of limits on the risk; anybody may know it."""
+    """Entries on limits of the risk, which are public."""
     of_secrets: list[dict[str, Any]]
-    """The same of l, t and the like, for each secret."""
+    """Entries on l, t and the like, for each secret."""
     several: bool
     """Whether a person may have several rows."""
     left_out: dict[str, int] | None
-    """The people and rows that are left out, and all there are; `None` where nobody is."""
+    """Counts of suppressed people and rows, and of all; `None` without suppression."""
     for_recipe: Mapping[str, Any] = field(default_factory=dict)
-    """What only the holder may know of how rows were written."""
+    """Entries of the private recipe about how rows were written."""
     state_presence: Callable[[dict[str, Any]], dict[str, Any]] = lambda content: {}
-    """States in a manifest which people of a register may be in it; what is for the recipe."""
+    """States delta-presence in a manifest, and returns the entry of the recipe about it."""
 
 
 def manifest(
@@ -100,8 +100,8 @@ def manifest(
 ) -> dict[str, Any]:
     """The manifest of a release whose file is written.
 
-    For synthetic rows it has no figures that were measured on people and no number of columns held
-    back, because no epsilon covers these.
+    For synthetic rows it has no figures measured on people and no number of columns held back,
+    because epsilon does not cover these.
     """
     release, exposure, file = row.release, analysis.exposure, written.file
     parameters = dict(release.recipe.public)
@@ -138,16 +138,16 @@ def _left_out(written: WrittenRelease, release: Release) -> dict[str, Any]:
 
 
 def versions() -> dict[str, str]:
-    """What made the release.
+    """The versions of tamis, Python and the packages that made the release.
 
-    Without local parts ("2.4.6+anything"), where a forger could hide a name and `verify` sees none.
+    Local parts ("2.4.6+anything") are dropped: `verify` allows none, as they could hide a name.
     """
-    found = {"tamis": __version__, "python": platform.python_version()}
-    found |= {name: _installed(name) for name in _PACKAGES}
-    return {name: text.partition("+")[0] for name, text in found.items()}
+    installed = {"tamis": __version__, "python": platform.python_version()}
+    installed |= {name: _installed(name) for name in _PACKAGES}
+    return {name: text.partition("+")[0] for name, text in installed.items()}
 
 
-# Each answer is looked up on disk and parsed, and a release asks several times.
+# Cached: each version is read from disk and parsed, and a release asks several times.
 _installed = cache(version)
 
 
@@ -205,17 +205,20 @@ def _measured(row: Row, written: WrittenRelease) -> list[dict[str, Any]]:
 
 
 def _close_look(look: CloseLookFacts | None, written: WrittenRelease) -> dict[str, Any]:
-    """How well strong learners guess the target; what all columns would give is left out."""
+    """How well strong learners guess the target, without the comparison with all columns."""
     if look is None:
         return {}
-    found: dict[str, Any] = as_plain(_for_others(look.target, written))
-    return {"close_look": {key: value for key, value in found.items() if key != "share"}}
+    figures: dict[str, Any] = as_plain(_for_others(look.target, written))
+    return {"close_look": {key: value for key, value in figures.items() if key != "share"}}
 
 
 def _for_others(figures: Any, written: WrittenRelease) -> Any:
-    """Figures no finer than is good: if rows are left out, an exact one would tell how many."""
-    found = as_supported(figures)
-    return found if written.left_out is None else in_hundredths(found)
+    """Figures rounded as their intervals support, and to hundredths where rows are suppressed.
+
+    An exact share would reveal the number of rows, and so how many were left out.
+    """
+    supported = as_supported(figures)
+    return supported if written.left_out is None else in_hundredths(supported)
 
 
 def stated(
@@ -224,7 +227,7 @@ def stated(
     k: int,
     people: PeopleLike = None,
 ) -> dict[str, Any]:
-    """One level of a ladder as a manifest states it; values that fewer than k have are not named.
+    """One level of a ladder as a manifest states it, without values that fewer than k people have.
 
     >>> ages = pl.Series("age", [41, 44, 52])
     >>> stated(Coarsening({"width": [5, 10], "top": 90}, 2), ages, k=2)
@@ -240,9 +243,10 @@ def stated(
 def stated_of(
     ladder: Ladder, level: int, groups: Callable[[], Mapping[str, list[str]]]
 ) -> dict[str, Any]:
-    """The same of a column that was counted elsewhere.
+    """Like `stated`, for a column whose values were counted elsewhere.
 
-    `groups` gives by label the values of k people or more; asked only where the ladder has groups.
+    `groups` returns, by label, the values that k people or more have; it is only called if the
+    ladder has groups.
     """
     if ladder.form.has_groups:
         rule = {"groups": dict(groups())} | _of_others(ladder, level)
@@ -256,8 +260,8 @@ def stated_of(
 def stated_coarsening(said: Mapping[str, Any]) -> Coarsening:
     """The form that a manifest states, as a ladder of one level.
 
-    Of a group, values that the manifest does not name are not known; they may have a label of
-    their own, `unlisted`.
+    Values of groups that the manifest does not list are unknown; they may have a label of their
+    own, `unlisted`.
 
     >>> stated_coarsening({"level": 2, "width": 10, "top": 90, "read": "..."})
     <Coarsening: level 1 by width, top>
@@ -266,7 +270,8 @@ def stated_coarsening(said: Mapping[str, Any]) -> Coarsening:
 
 
 def _of_others(ladder: Ladder, level: int) -> dict[str, str]:
-    """The label of all values that a ladder does not name, if they have one."""
+    """The label of all values that a ladder does not list, if they have one."""
+    # NUL is a value that no ladder lists.
     (label,) = ladder.apply(pl.Series(["\0"]), level)
     return {} if label == NOTHING else {"unlisted": label}
 
@@ -274,12 +279,12 @@ def _of_others(ladder: Ladder, level: int) -> dict[str, str]:
 def _groups(
     ladder: Ladder, level: int, column: pl.Series, k: int, people: PeopleLike
 ) -> dict[str, list[str]]:
-    """The labels that are released, and the values of k people or more behind each."""
+    """The released labels, each with those of its values that k people or more have."""
     who = People.named(people, column.len()).codes
     rows = pl.DataFrame({"value": plain_text(bare(column)), "who": who}).with_columns(
         ladder.apply(bare(column), level).alias("label")
     )
-    each = (
+    counted = (
         rows.drop_nulls("label")
         .group_by("label", "value")
         .agg(pl.col("who").n_unique() >= max(k, 1))
@@ -287,17 +292,17 @@ def _groups(
     )
     return {
         label: values.filter(pl.col("who"))["value"].to_list()
-        for (label,), values in each.group_by("label", maintain_order=True)
+        for (label,), values in counted.group_by("label", maintain_order=True)
     }
 
 
 def with_bounds(
     frame: pl.DataFrame, forms: Mapping[str, Coarsening]
 ) -> tuple[pl.DataFrame, dict[str, Bound]]:
-    """The released rows with the ends of intervals beside their labels, and what columns these are.
+    """The released rows with added columns for the ends of intervals, and the roles of these.
 
-    They are functions of the labels, so that they tell nothing more; a model can use them as
-    numbers or dates. An open end is missing. Labels that are no intervals have none.
+    The ends follow from the labels and so reveal nothing more; a model can use them as numbers or
+    dates. An open end is missing, and labels that are no intervals have no ends.
 
     Examples
     --------
@@ -322,7 +327,7 @@ def with_bounds(
 
 
 def _ends(labels: pl.Series, form: Coarsening | None) -> dict[Bound, pl.Series]:
-    """The ends of the intervals of a column; none where no label has any."""
+    """The ends of the intervals of a column; empty where no label has any."""
     if form is None:
         return {}
     ends = Ladder.from_dict(labels.name, form.ladder).bounds(labels, form.level)

@@ -1,4 +1,4 @@
-"""What every page needs: escaped templates, text that can be shown as it is, a policy by hashes."""
+"""Templates, legible text and the content security policy that all pages share."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from unicodedata import bidirectional, category
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 TURNS = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
-"""Characters that change the direction of the text around them, so that one name could look like
-another."""
+"""Bidirectional controls, which change the direction of the text around them, so that one name
+could look like another."""
 
 
 def templates(package: str, finalize: Callable[[Any], Any] | None = None) -> Environment:
-    """The templates of a package: what they show is escaped, and what they lack is an error.
+    """The templates of a package, which escape all values and fail on undefined ones.
 
-    `finalize` is what is done to each value before it is shown.
+    `finalize` is applied to each value before it is shown.
     """
     return Environment(
         loader=PackageLoader(package),
@@ -35,24 +35,24 @@ def templates(package: str, finalize: Callable[[Any], Any] | None = None) -> Env
 
 @cache
 def template_text(package: str, name: str) -> str:
-    """A style or script of a package, as it is."""
+    """The text of a style or script of a package."""
     return files(package).joinpath("templates", name).read_text(encoding="utf-8")
 
 
 def csp_hash(text: str) -> str:
-    """A style or script as a content security policy names it."""
+    """The hash by which a content security policy allows a style or script."""
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
 def legible(value: Any) -> Any:
-    """A copy in which every text can be shown as it is: no invisible character affects it."""
+    """A copy in which no text has control characters that could change how it is shown."""
     if isinstance(value, str):
         plain = value.isascii() and value.isprintable()
         return value if plain else "".join(map(_sign, value))
     if isinstance(value, list | tuple):
         return type(value)(legible(part) for part in value)
     if is_dataclass(value) and not isinstance(value, type):
-        parts = {each.name: legible(getattr(value, each.name)) for each in fields(value)}
+        parts = {field.name: legible(getattr(value, field.name)) for field in fields(value)}
         return replace(value, **parts)
     if isinstance(value, dict):
         return {legible(key): legible(part) for key, part in value.items()}

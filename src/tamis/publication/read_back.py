@@ -1,4 +1,4 @@
-"""A published release read again beside its original, in the forms that its columns have."""
+"""A published release read again, with the generalised forms of its columns."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Forms = Mapping[str, Coarsening]
 
 
 def published_folder(path: str) -> Path | None:
-    """The published folder that a path is, or whose rows it has; none if it is any other file."""
+    """The published folder that a path is, or whose file of rows it is; `None` for other files."""
     place = Path(path)
     if place.is_dir():
         return place
@@ -40,11 +40,10 @@ def published_folder(path: str) -> Path | None:
 
 
 def read_published(folder: Path, original: Table) -> tuple[Table, dict[str, Coarsening]]:
-    """The rows of a published folder that is verified, and its columns in coarser forms.
+    """The rows of a published folder, which is verified first, and its generalised forms.
 
-    Columns as they were get the types of the original. The holder's private part has the whole
-    ladders. A manifest alone does not name the values of fewer than k people, so which group they
-    are in is not known.
+    Other columns get the types of the original. The private part has the whole ladders. A manifest
+    alone does not list values that fewer than k people have, so their groups are unknown.
     """
     checked = verify(folder)
     columns = checked.manifest["columns"]
@@ -61,9 +60,9 @@ def read_published(folder: Path, original: Table) -> tuple[Table, dict[str, Coar
 
 
 def read_earlier(folder: Path) -> EarlierRelease:
-    """A published folder that is verified, as something that was handed on before.
+    """A published folder, which is verified first, as an earlier release.
 
-    Its rows are those that left; whose they are is known where the holder's private part is there.
+    The names of its rows are known where the private part is there.
     """
     manifest = verify(folder).manifest
     if manifest.get("budget") is not None:
@@ -79,7 +78,7 @@ def read_earlier(folder: Path) -> EarlierRelease:
 
 
 def _typed_like(original: Table, table: Table, forms: Forms) -> Table:
-    """The same rows with the types of the original, where these fit every cell."""
+    """The rows with the types of the original, where these fit every cell."""
     types = {c: t for c, t in original.frame.schema.items() if c not in forms}
     columns = []
     for cells in table.frame.get_columns():
@@ -89,18 +88,19 @@ def _typed_like(original: Table, table: Table, forms: Forms) -> Table:
 
 
 def value_labels(original: Table, forms: Forms) -> dict[str, ValueLabels]:
-    """For each column in a coarser form its values and their labels, none where not known."""
-    found = {}
+    """For each generalised column its values and their labels, null where the label is unknown."""
+    labelled = {}
     for name, form in forms.items():
         values = bare(original.frame[name]).unique(maintain_order=True)
         labels = Ladder.from_dict(name, form.ladder).apply(values, form.level)
         nothing = labels.cast(pl.String) == NOTHING
-        found[name] = ValueLabels(values, labels.set(nothing, None) if nothing.any() else labels)
-    return found
+        labels = labels.set(nothing, None) if nothing.any() else labels
+        labelled[name] = ValueLabels(values, labels)
+    return labelled
 
 
 def coarsened_like(table: Table, forms: Forms) -> Table:
-    """Other rows of the original with their columns in the forms of a release.
+    """A table with its columns generalised like those of a release.
 
     >>> ages = Table(pl.DataFrame({"age": [43, 95]}))
     >>> coarsened_like(ages, {"age": Coarsening({"width": [10], "top": 90}, 1)}).frame.rows()

@@ -1,4 +1,4 @@
-"""The recipe that a holder keeps: what was asked for, of which table, and what came out."""
+"""The recipe that a holder keeps: the request, the table it was about, and the result."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def recipe(
     date: str,
     written: WrittenRelease,
 ) -> dict[str, Any]:
-    """What was asked for, for which table, and what came out."""
+    """The recipe as plain values, to write as JSON."""
     release, roles = outcome.release, outcome.table.roles
     public = sorted(path for path in draft.iterdir() if path.is_file())
     return {
@@ -57,7 +57,7 @@ def recipe(
 
 
 def _asked_of_each(outcome: Outcome) -> dict[str, Any]:
-    """What was asked for against each attacker, where they have names."""
+    """The requirements of each named attacker; empty without named attackers."""
     asked, unit = outcome.required, outcome.table.unit
     if not asked.several:
         return {}
@@ -66,7 +66,7 @@ def _asked_of_each(outcome: Outcome) -> dict[str, Any]:
 
 
 def recipe_forms(release: Release) -> dict[str, dict[str, Any]]:
-    """The coarser forms of a release, as plain values."""
+    """The generalised forms of a release, as plain values."""
     return {
         name: {"level": form.level, "ladder": dict(form.ladder)}
         for name, form in release.forms.items()
@@ -87,6 +87,6 @@ def read_recipe(folder: str | Path) -> dict[str, Any]:
 
 
 def differing(one: str | Path, other: str | Path) -> list[str]:
-    """Shared files whose bytes differ between two folders."""
+    """Names of shared files whose hashes differ between the recipes of two folders."""
     first, second = (read_recipe(folder)["sha256"] for folder in (one, other))
     return sorted(name for name in {*first, *second} if first.get(name) != second.get(name))

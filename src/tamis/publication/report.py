@@ -1,4 +1,4 @@
-"""An analysis with what the written file reaches, checked, as one self-contained page."""
+"""The report: a checked analysis with the figures of the written file, as a self-contained page."""
 
 from __future__ import annotations
 
@@ -82,23 +82,23 @@ SCRIPTS = (
     "find_column.js",
     "report.js",
 )
-"""Joined in this order to make one script."""
+"""Files of the page's script, in the order in which they are joined."""
 COUNTED = ("k", "unique", "members")
 """Figures of exposure that count people."""
 
 
 @dataclass(frozen=True)
 class Page:
-    """What the templates show, each under the name that they know it by."""
+    """The variables of the templates."""
 
     summary: Analysis
     full: bool
-    """Whether it is the holder's page."""
+    """Whether it is the holder's full page."""
     style: Markup
     script: Markup | None
     policy: str
     data: Markup
-    """What the script reads."""
+    """The data of the script, as JSON."""
     kept: list[ColumnFate]
     held: list[ColumnFate]
     leaving_groups: list[ColumnGroup]
@@ -108,7 +108,7 @@ class Page:
     hundred_people: int
     finalists: list[Finalist]
     adds: bool
-    """Whether it is known what columns add to others."""
+    """Whether the analysis says what columns add to others."""
     held_back: int | None
     unlisted: int
     waves: tuple[WaveFacts, ...]
@@ -119,17 +119,17 @@ class Page:
     ticks: list[tuple[str, str]]
     unit: Unit
     judged: Unit
-    """What shares of held-out rows are about."""
+    """The unit of shares of held-out rows."""
     bins: list[ClassBin]
     most_people: int
     alike: list[str]
 
 
 def render(analysis: Analysis, audience: Audience = "holder") -> str:
-    """Make the page of an analysis, which is checked first.
+    """The page of an analysis, which is checked first.
 
-    It is the holder's full, interactive page, or the short one to share, which says only how many
-    columns were held back, and has no script. It loads nothing and runs only its own script.
+    The holder gets the full, interactive page. The short one for recipients says only how many
+    columns were held back, and has no script. Pages load nothing and run only their own script.
     """
     if audience not in get_args(Audience):
         raise InputError(f"audience is one of {', '.join(get_args(Audience))}, got {audience!r}")
@@ -138,7 +138,7 @@ def render(analysis: Analysis, audience: Audience = "holder") -> str:
 
 
 def page_of(analysis: Analysis, audience: Audience) -> Page:
-    """What an audience is shown, with every text legible."""
+    """The variables of an audience's page, with every text legible."""
     full = audience == "holder"
     shown: Analysis = legible(analysis.seen_by(audience))
     style, script = template_text("tamis.publication", "report.css"), _script() if full else None
@@ -185,12 +185,12 @@ def _held_back(summary: Analysis, full: bool) -> int | None:
 
 
 def _finds(summary: Analysis) -> bool:
-    """Whether columns are too many to find one by looking."""
+    """Whether there are so many columns that the page offers a search."""
     return len(summary.columns) > SHOWN_FIRST * 4
 
 
 def _explored(summary: Analysis) -> dict[str, Any]:
-    """What the script needs: it ranks again, and knows columns by their number in one list."""
+    """The data of the script, which ranks releases again; columns are numbers into one list."""
     columns = list(dict.fromkeys(f for c in summary.candidates for f in c.features))
     number = {name: i for i, name in enumerate(columns)}
     computed = ("ranks", "score", "place")
@@ -210,7 +210,7 @@ def _explored(summary: Analysis) -> dict[str, Any]:
 
 
 def _stories(columns: Sequence[ColumnFate]) -> dict[str, Any]:
-    """What became of each column, to be found by its name; reasons are said once."""
+    """The fate of each column, for the search by name; each reason is stored once."""
     reasons = {why: i for i, why in enumerate(dict.fromkeys(c.why for c in columns))}
     return {
         "reasons": list(reasons),
@@ -229,7 +229,7 @@ def _short(shares: ColumnShares | None) -> list[float | None] | None:
 
 
 def _yardstick(summary: Analysis) -> dict[str, Any]:
-    """What the picture of kept and told needs besides the releases."""
+    """The data of the picture of kept and told, except the releases."""
     bits, table = summary.bits, summary.table
     assert bits is not None
     wanted = ("caution", "cautions", "winners", "one_more", "tells")
@@ -269,13 +269,13 @@ def _environment() -> Environment:
 
 @cache
 def _script() -> str:
-    """The scripts as one, in a scope of their own."""
+    """All scripts joined, in a scope of their own."""
     parts = (template_text("tamis.publication", name) for name in SCRIPTS)
     return '"use strict";\n{\n' + "\n".join(parts) + "}\n"
 
 
 def _policy(style: str, script: str | None) -> str:
-    """A content security policy that allows this style and this script and nothing else."""
+    """A content security policy that allows only this style and this script."""
     runs = "'none'" if script is None else csp_hash(script)
     return (
         f"default-src 'none'; style-src {csp_hash(style)}; script-src {runs}; "
@@ -284,7 +284,7 @@ def _policy(style: str, script: str | None) -> str:
 
 
 def _json_block(value: object) -> Markup:
-    """JSON inside a script element: nothing in it can end the element or open a comment."""
+    """JSON escaped so that it can neither end a script element nor open a comment in it."""
     text = json.dumps(value, allow_nan=False)
     for sign in "<>&":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
@@ -292,11 +292,11 @@ def _json_block(value: object) -> Markup:
 
 
 def checked(summary: Analysis) -> Analysis:
-    """The analysis itself, or an error that says what is wrong with it.
+    """The analysis itself; `InputError` names everything that is wrong with it.
 
-    That is where it cannot be written as JSON, lacks a chosen release or the baseline, weights a
-    factor that a candidate has no value for, has a winner that breaks a limit, or has a figure
-    based on fewer than k people.
+    An analysis is wrong if it cannot be written as JSON, lacks a chosen release or the baseline,
+    weights a factor that a candidate has no value for, has a winner that breaks a limit, or has a
+    figure based on fewer than k people.
     """
     problems = list(_problems(summary))
     if problems:
@@ -382,7 +382,10 @@ def _given_away(summary: Analysis) -> Iterator[int]:
 
 
 def _attacked(summary: Analysis) -> Iterator[float]:
-    """For how many people each share of an attacker stands; in hundredths it says no less."""
+    """The most people that each published share of an attacker may stand for.
+
+    Shares are rounded to hundredths, so up to half of a hundredth is added.
+    """
     for each in summary.of_hundred:
         for share in (each.released, each.everything):
             yield 0.0 if not share else (share + 0.005) * each.people
@@ -392,7 +395,7 @@ def _attacked(summary: Analysis) -> Iterator[float]:
 
 
 def _counts_of_people(summary: Analysis) -> Iterator[int]:
-    """Figures of the exposure that nobody can count in the released file."""
+    """Figures of the exposure that cannot be counted in the released file."""
     exposure, secret = summary.exposure, summary.same_sensitive
     parts: list[Any] = [secret] if secret is not None else []
     if exposure is not None and "rows" in exposure:
@@ -407,10 +410,10 @@ def summarise(
     origin: dict[str, Any],
     diverse: Sequence[dict[str, Any]],
 ) -> Analysis:
-    """The analysis with what the written file tells.
+    """The analysis with the figures of the written file.
 
-    The manifest has the promises as measured from the written file, `origin` says how the table was
-    read, and `diverse` what was reached of l and t, where only the holder may know.
+    The manifest has the promises as measured in the file, `origin` says how the table was read, and
+    `diverse` has the figures on l and t that only the holder may know.
     """
     coarser = {c["name"]: c["coarser"] for c in manifest["columns"] if "coarser" in c}
     return replace(
@@ -432,7 +435,7 @@ def summarise(
 
 
 def _threats(promises: Sequence[dict[str, Any]]) -> tuple[ThreatFacts, ...]:
-    """The attackers of a manifest, the one whom fewest people look alike to first."""
+    """The attackers of a manifest, the one with the smallest groups first."""
     if not any("attacker" in entry for entry in promises):
         return ()
     each = [
@@ -460,7 +463,7 @@ def _promised(entry: dict[str, Any]) -> PromiseFacts:
 
 
 def _present(entry: dict[str, Any] | None) -> list[PromiseFacts]:
-    """Which people of a population are in the table; what was measured is for the holder alone."""
+    """The promise of delta-presence with its bound; the measured share is for the holder alone."""
     if entry is None:
         return []
     return [_promised({**entry, "measured": entry["at_most"]})]

@@ -1,4 +1,4 @@
-"""What the report shows that needs words or arithmetic, from the summary: no template computes."""
+"""Words and arithmetic of the report, from the summary, so that no template computes."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from tamis.table import Unit
 from tamis.verification.claims import alike_words
 
 SHOWN_LOST = 4
-"""More lost rules than this are folded together: there is little to say about each."""
+"""More lost rules than this are folded, as there is little to say about each."""
 SHOWN_CHIPS = 24
-"""As many names fit above and below the sieve at the top of the page."""
+"""The number of names that fit above and below the sieve at the top of the page."""
 
 
 @dataclass(frozen=True)
 class SuccessRates:
-    """How often something is right: by guessing, from everything, from the release."""
+    """Accuracy from the release, from all columns, and by guessing."""
 
     released: float
     original: float | None
@@ -46,9 +46,9 @@ class SuccessRates:
 
 
 def usefulness(summary: Analysis) -> SuccessRates | None:
-    """Accuracy in predicting the target, on rows never seen where the scorecard has it.
+    """Accuracy in predicting the target, on held-out rows where the scorecard has it.
 
-    None where it must not be shown: recipients of synthetic rows get no figures about people.
+    `None` where it must not be shown: recipients of synthetic rows get no figures about people.
     """
     for measure in summary.measures:
         if measure.key == "performance":
@@ -64,7 +64,7 @@ def usefulness(summary: Analysis) -> SuccessRates | None:
 
 
 def unit_of_shares(summary: Analysis) -> Unit:
-    """What shares of held-out rows are about: people only where each row is one."""
+    """The unit of shares of held-out rows: people only if each row is a person."""
     known = summary.unit == "people" and summary.table.people == summary.table.rows
     return "people" if known else "rows"
 
@@ -75,7 +75,7 @@ def target_is_secret(summary: Analysis) -> bool:
 
 
 def class_bins(summary: Analysis) -> list[ClassBin]:
-    """Class sizes that occur, and those to avoid, which get a line in any case."""
+    """Bins of class sizes that occur, and of those to avoid, which always get a line."""
     classes = summary.classes
     if classes is None:
         return []
@@ -84,14 +84,14 @@ def class_bins(summary: Analysis) -> list[ClassBin]:
 
 
 def counts(bin: ClassBin, summary: Analysis) -> list[int]:
-    """What a line of class sizes counts; what attackers know only where something is known."""
+    """The counts of a line of class sizes: before, by known columns (0 if none), by everything."""
     exposure = summary.exposure
     known = exposure is not None and bool(exposure["known"]["columns"])
     return [bin.before or 0, bin.after if known else 0, bin.everything]
 
 
 def alike(summary: Analysis) -> list[str]:
-    """Which groups share the target and, for the holder, the sensitive value, in words."""
+    """How many groups share the target and, for the holder, the sensitive value, in words."""
     exposure, table = summary.exposure, summary.table
     if exposure is None:
         return []
@@ -102,9 +102,9 @@ def alike(summary: Analysis) -> list[str]:
 
 
 def strongest(attackers: Sequence[AttackerRate]) -> AttackerRate | None:
-    """The strongest on the release, beside whoever is strongest with every column.
+    """The strongest attacker on the release, with the best rate that any reaches on every column.
 
-    These may be two attackers: the breach increase compares the best that any of them does.
+    These may be two attackers: the breach increase compares the best on both sides.
     """
     found = next((a for a in attackers if a.strongest), None)
     if found is None or found.everything is None:
@@ -127,18 +127,18 @@ def beside(value: float, other: float) -> str:
 
 
 def kept(columns: Sequence[ColumnFate]) -> list[ColumnFate]:
-    """The columns that leave, the target last."""
+    """The released columns, the target last."""
     leaving = [c for c in columns if c.fate in KEPT_FATES]
     return sorted(leaving, key=lambda c: c.fate == "target")
 
 
 def held(columns: Sequence[ColumnFate]) -> list[ColumnFate]:
-    """The columns that stay."""
+    """The columns that were held back."""
     return [c for c in columns if c.fate not in KEPT_FATES]
 
 
 def rule_words(rule: RuleDamage) -> str:
-    """What happened to a rule, without the names and labels in it; and values of own measures."""
+    """The fate of a rule, without its names and labels, and the values of the holder's measures."""
     values = (f"{name}: {number(value)}." for name, value in rule.own.items())
     return " ".join([_rule_fate(rule), *values])
 
@@ -160,7 +160,7 @@ def _rule_fate(rule: RuleDamage) -> str:
 
 
 def rules_words(rules: Rules) -> str:
-    """How many rules met which fate, leaving out fates that none met."""
+    """The number of rules of each fate, without fates that no rule had."""
     parts = [
         (rules.kept, "still holds", "still hold"),
         (rules.weakened, "is weaker", "are weaker"),
@@ -174,7 +174,7 @@ def rules_words(rules: Rules) -> str:
 
 @dataclass(frozen=True)
 class Track:
-    """Marks of one attacker along a line, as shares of its length."""
+    """Positions of one attacker's marks on a line, as shares of its length."""
 
     guessing: str
     everything: str | None
@@ -220,7 +220,7 @@ def _ends(attacker: AttackerRate) -> tuple[float, float]:
 
 
 def _length(value: float) -> str:
-    """A place along a line, or the length of a bar, as style sheets have it."""
+    """A position or length in CSS."""
     return f"{value:.2f}%"
 
 
@@ -235,7 +235,7 @@ def bar_length(part: float, whole: float) -> str:
 
 @dataclass(frozen=True)
 class LookCell:
-    """A figure of a close look with what stands below it: its range, and a simple model's."""
+    """A figure of a close look, with its interval and the figure of a simple model below it."""
 
     value: str
     range: str = ""
@@ -244,7 +244,7 @@ class LookCell:
 
 @dataclass(frozen=True)
 class LookRow:
-    """One line of a close look: what is measured, for the target and for the sensitive column."""
+    """One line of a close look: a measure, for the target and the sensitive column."""
 
     label: str
     sentence: str
@@ -255,7 +255,7 @@ Cell = Callable[[GuessedFacts], LookCell]
 
 
 def look_rows(look: CloseLookFacts, unit: Unit, k: int) -> list[LookRow]:
-    """The lines of a close look, without those that are empty for every column."""
+    """The lines of a close look, except those that are empty for every column."""
     guessed = [found for found in (look.target, look.sensitive) if found is not None]
     rows = [
         LookRow(label.format(one=ONE[unit]), sentence.format(unit=unit), [cell(g) for g in guessed])
@@ -361,7 +361,7 @@ def _largest(gains: Sequence[float]) -> LookCell:
 
 @dataclass(frozen=True)
 class Dots:
-    """One field of 100 dots: what it is for, its figure, and the dots as paths."""
+    """One field of 100 dots: its column, its figure, and the dots as paths."""
 
     column: str
     value: str
@@ -372,7 +372,7 @@ class Dots:
 
 @dataclass(frozen=True)
 class HundredRow:
-    """One attack: its title, what it means, and the three fields."""
+    """One attack: its title, its meaning, and three fields of dots."""
 
     title: str
     sentence: str
@@ -393,11 +393,11 @@ TITLES: dict[Reached, tuple[str, str]] = {
     ),
 }
 FROM_KNOWN = "From what attackers are assumed to know, an attacker names the true value."
-"""Where the secret is the target, which is released."""
+"""The sentence where the secret is the target, which is released."""
 
 
 def hundred_rows(facts: Sequence[AttackShare], k: int, target_is_secret: bool) -> list[HundredRow]:
-    """The picture, row by row."""
+    """The rows of the picture of 100 people."""
     rows = []
     for each in facts:
         title, sentence = TITLES[each.attack]
@@ -415,7 +415,7 @@ def hundred_rows(facts: Sequence[AttackShare], k: int, target_is_secret: bool) -
 
 @dataclass(frozen=True)
 class Finalist:
-    """A release that was nearly chosen, as the page shows it; the chosen one comes first."""
+    """The chosen release or one that was nearly chosen, as the page shows it."""
 
     name: str
     chosen: bool
@@ -453,7 +453,7 @@ def _finalist(candidate: CandidateFacts, tried: list[tuple[float | None, int]], 
 
 
 def _amount(share: float | None, people: int, k: int) -> str:
-    """Of 100 people, how many, as text; a dash where nobody was tried."""
+    """A number of 100 people, as text; a dash where nobody was tried."""
     if not people:
         return "-"
     return f"<{ceil(100 * k / people)}" if share is None else str(round(100 * share))
@@ -468,21 +468,21 @@ def _dots(column: str, share: float | None, least: int) -> Dots:
 
 
 def _path(places: range) -> str:
-    """Points at these places of a field of ten by ten, row by row, as one path."""
+    """Dots at the given places of a 10 by 10 field, row by row, as one SVG path."""
     return "".join(f"M{5 + 10 * (n % 10)} {5 + 10 * (n // 10)}h0" for n in places)
 
 
 SHOWN_FIRST = 12
-"""So many columns of one reason are listed at once, the most teaching first; the rest is folded."""
+"""Columns of one reason that are listed openly, the most informative first; the rest is folded."""
 
 
 SHOWN_COLUMNS = 100
-"""More columns than this are counted, not listed: in thousands of names nobody looks, but finds."""
+"""The most columns that are listed; the others are counted, and found by the page's search."""
 
 
 @dataclass(frozen=True)
 class ColumnGroup:
-    """Columns that left or stayed for one reason."""
+    """Columns that were released or held back for one reason."""
 
     why: str
     amount: int
@@ -491,12 +491,12 @@ class ColumnGroup:
 
     @property
     def uncounted(self) -> int:
-        """How many are not listed."""
+        """The number of columns that are not listed."""
         return self.amount - len(self.first) - len(self.rest)
 
 
 def column_groups(columns: Sequence[ColumnFate]) -> list[ColumnGroup]:
-    """Columns by their reason; the reason of the column that teaches most comes first.
+    """Columns grouped by reason; the group with the most informative column comes first.
 
     >>> columns = [ColumnFate(name=n, fate="released", why=w) for n, w in ["aX", "bY", "cX"]]
     >>> [(group.why, group.amount) for group in column_groups(columns)]
@@ -512,5 +512,5 @@ def column_groups(columns: Sequence[ColumnFate]) -> list[ColumnGroup]:
 
 
 def _teaches(column: ColumnFate) -> float:
-    """What a column teaches alone; columns that are no features come last."""
+    """What a column teaches by itself; -1 for columns that are no features, to sort them last."""
     return -1.0 if column.shares is None else column.shares.teaches
