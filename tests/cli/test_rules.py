@@ -362,7 +362,7 @@ def test_rules_that_another_tool_printed(run, original, released, tmp_path):
     assert json.loads(run(*args, "--rules-format", "sklearn").out)["rule_accuracy"] == 1.0
     code, _, err = run(*args, "--rules-format", "jrip")
     assert code == 2
-    assert "no rule as jrip writes them" in err
+    assert "not a rule as jrip writes them" in err
     fitted = tmp_path / "rulefit.csv"
     fitted.write_text("rule,coef\nage > 39.5,0.4\nage <= 39.5,-0.4\n")
     found = run(*args[:-1], fitted, "--rule-labels", "yes,no")

@@ -47,5 +47,5 @@ def test_a_search_that_counts_two_classes_says_what_to_do(run, table):
     how = ("--target", "kind", "--row-is-person", "--search", "exact")
     code, _, err = run("select", "containment", table, *how)
     assert code == 2
-    assert "of 3 classes only search='greedy' goes by 'distcnt'" in err
+    assert "with 3 classes only search='greedy' can maximise 'distcnt'" in err
     assert run("select", "containment", table, *how, "--utility", "hamdist").code == 0

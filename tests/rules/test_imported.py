@@ -190,16 +190,17 @@ def test_what_is_no_rule_is_refused_in_every_format(name):
         "".join(rng.choice(list("ab c|-:=>(){}<1")) for _ in range(30)) for _ in "abcd"
     )
     for text in ("once upon a time\nthere was a table\n", noise, " \n"):
-        with pytest.raises(InputError, match=rf"no rule|none of these rules|rules of {name} are"):
+        refusals = rf"no rule was found|not a rule as|none of these rules|rules of {name} must be"
+        with pytest.raises(InputError, match=refusals):
             read_rules(text, name, target="y", labels=["a", "b"])
 
 
 @pytest.mark.parametrize(
     ("text", "name", "said"),
     [
-        ("|--- a <= 1.00\n|   |--- truncated branch of depth 3\n", "auto", "no rule as sklearn"),
-        ("|--- a <= 1.00\n|   |--- value: [3.0]\n", "auto", "no rule as sklearn"),
-        ("J48 pruned tree\n-------\na <= x: yes (3.0)\n", "auto", "no rule as j48"),
+        ("|--- a <= 1.00\n|   |--- truncated branch of depth 3\n", "auto", "not a rule as sklearn"),
+        ("|--- a <= 1.00\n|   |--- value: [3.0]\n", "auto", "not a rule as sklearn"),
+        ("J48 pruned tree\n-------\na <= x: yes (3.0)\n", "auto", "not a rule as j48"),
         ("{beer} => {wine}\n{beer} => {tea}", "arules", "has the item 'wine'"),
         ("IF a > 1 THEN y = 1\nIF b > 1 THEN z = 1", "auto", "'y', 'z', expected one column"),
         ("a > 1 -> y=1", "csv", "format must be auto, tamis or one of"),

@@ -106,7 +106,7 @@ def rules_of_text(
             + (f", {target!r}" if target else "; name it with target=")
         )
     if not rules:
-        raise InputError(f"there is no rule in the text, read as {known}; name its format")
+        raise InputError(f"no rule was found in the text, read as {known}; name its format")
     return RuleSet(
         [Rule(_merged(c), label) for c, label, _ in rules], target or next(iter(named), None)
     )
@@ -178,8 +178,8 @@ def _merged(conditions: Iterable[Condition]) -> list[Condition]:
 
 def _no_rule(name: str, text: str) -> InputError:
     return InputError(
-        f"this is no rule as {name} writes them: {' '.join(text.split())[:80]!r}; name the format "
-        f"that it has: {listed(FORMATS, 20)}, or tamis"
+        f"this is not a rule as {name} writes them: {' '.join(text.split())[:80]!r}; name its "
+        f"format: {listed(FORMATS, 20)}, or tamis"
     )
 
 
@@ -192,8 +192,8 @@ def _items(text: str, name: str) -> list[Condition]:
         column, sign, value = (part.strip() for part in one.partition("="))
         if not (column and sign and value):
             raise InputError(
-                f"{name} has the item {one!r}; items must be COLUMN=VALUE, as rules over a table's "
-                "values have them"
+                f"{name} has the item {one!r}; items must be COLUMN=VALUE, as in rules mined from "
+                "the values of a table"
             )
         items.append(OneOf(column, (value,)))
     return items
@@ -217,7 +217,10 @@ def _of_target(rules: list[Found], target: str | None) -> list[Found]:
         )
     kept = [rule for rule in rules if rule[2] and rule[2] == (target or rule[2])]
     if not kept:
-        raise InputError("none of these rules has one label of the target after its arrow")
+        raise InputError(
+            "none of these rules predicts just one label of the target; name the column to predict "
+            "with target= or --target"
+        )
     if len(kept) < len(rules):
         warnings.warn(
             f"{plural(len(rules) - len(kept), 'rule')} of {len(rules):,} left out: they do not "
@@ -232,7 +235,7 @@ def _rows_of(text: str, name: str, *needed: str) -> list[dict[str, str]]:
     """The rows of a csv, which must have the `needed` columns."""
     rows = list(csv.DictReader(io.StringIO(text.strip())))
     if not rows or any(row.get(column) is None for row in rows for column in needed):
-        raise InputError(f"rules of {name} are a csv with the columns {listed(needed)}")
+        raise InputError(f"rules of {name} must be a csv with the columns {listed(needed)}")
     return rows
 
 

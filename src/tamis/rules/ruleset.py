@@ -193,7 +193,7 @@ class RuleSet:
             ) from None
         except (ValueError, RecursionError):
             raise InputError(
-                "the rules in JSON have a number of too many digits, or too many nested brackets"
+                "the rules in JSON have a number with too many digits, or too many nested brackets"
             ) from None
         if not isinstance(document, dict) or not isinstance(document.get("rules"), list):
             raise InputError("rules in JSON must be an object with a list 'rules' and a 'target'")

@@ -204,7 +204,9 @@ def test_absences_of_several_classes(utility):
 def test_what_counts_two_classes_in_each_group_is_refused_in_words(search):
     cells = np.eye(6, dtype=np.uint8)
     selector = ContainmentSelector(1, utility="distcnt", search=search)
-    with pytest.raises(InputError, match="of 3 classes only search='greedy' goes by 'distcnt'"):
+    with pytest.raises(
+        InputError, match="with 3 classes only search='greedy' can maximise 'distcnt'"
+    ):
         selector.fit(cells, [0, 0, 1, 1, 2, 2])
 
 

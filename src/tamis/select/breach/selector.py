@@ -436,8 +436,8 @@ def within_noise(trials: Trials, first: Candidate, second: Candidate) -> str:
     if min(teach, tell) < trials.level:
         return ""
     return (
-        "the chosen features and the next best differ in neither performance nor breach beyond "
-        f"what other folds would change (p {teach:.2f} and {tell:.2f}); look at both"
+        "the chosen features and the next best differ significantly in neither performance nor "
+        f"breach (p {teach:.2f} and {tell:.2f}): other folds may swap them; look at both"
     )
 
 

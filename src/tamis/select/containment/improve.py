@@ -75,8 +75,8 @@ class Filler:
             )
         if several and utility != "hamdist":
             raise InputError(
-                f"of {label.max() + 1} classes only search='greedy' goes by {utility!r}: this "
-                "search counts the rows of two classes in each group; take 'hamdist', or greedy"
+                f"with {label.max() + 1} classes only search='greedy' can maximise {utility!r}: "
+                "this search counts rows of two classes in each group; use 'hamdist', or greedy"
             )
         self.k, self.modular = int(k), utility == "hamdist"
         positive = np.zeros(len(label), bool) if several else two_classes(y)

@@ -222,8 +222,8 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             or self.utility not in ("hamdist", "distcnt", "cm")
         ):
             raise InputError(
-                "preset='paper' has search='greedy' or 'maximal', by 'hamdist', 'distcnt' or 'cm', "
-                f"got {self.search!r} by {self.utility!r}"
+                "preset='paper' needs search='greedy' or 'maximal' and the utility 'hamdist', "
+                f"'distcnt' or 'cm', got {self.search!r} and {self.utility!r}"
             )
 
     def _search(
@@ -347,8 +347,8 @@ class ContainmentSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             )
         if self.max_features is not None or self.min_gain:
             raise InputError(
-                f"max_features and min_gain go with search='greedy', not with {self.search!r}; "
-                "leave them out"
+                f"max_features and min_gain need search='greedy', got {self.search!r}; leave them "
+                "out"
             )
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
