@@ -5,6 +5,7 @@ import json
 import pytest
 
 from tamis.datasets import patients
+from tamis.risk import grouping
 
 
 @pytest.fixture
@@ -67,6 +68,18 @@ def test_one_person_alone_is_said_in_the_singular(run, tmp_path):
     path.write_text("sex,ill\n" + "f,yes\nf,no\n" * 5 + "m,yes\n")
     out = run("audit", path, "--target", "ill", "--row-is-person").out
     assert "1 of 11 people (9.1%) is the only one with their values of sex" in out
+
+
+def test_rows_are_grouped_once_for_all_figures(run, table, monkeypatch):
+    grouped, asked = grouping.grouped, []
+
+    def noted(frame, columns, people=None):
+        asked.append(tuple(columns))
+        return grouped(frame, columns, people)
+
+    monkeypatch.setattr(grouping, "grouped", noted)
+    assert run("audit", table, *ROLES, "--quasi", "zip,age").code == 0
+    assert asked == [("zip", "age")]
 
 
 def test_zero_one_tables_get_containment_anonymity(run, tmp_path):

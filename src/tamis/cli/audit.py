@@ -199,13 +199,15 @@ def audit_table(table: Table, encoding: Any = None, combine: int | None = None) 
     """
     from tamis.binary.records import binarise, from_wide, is_binary
     from tamis.read.harbour import safe_harbour
-    from tamis.risk.audit import exposure
-    from tamis.risk.suda import MOST_COLUMNS, special_uniques
+    from tamis.risk.audit import exposed
+    from tamis.risk.grouping import scope
+    from tamis.risk.suda import MOST_COLUMNS, singled_out
 
-    found: dict[str, Any] = {"exposure": exposure(table), "containment": {}}
-    quasi = found["exposure"].quasi
-    few = len(quasi) <= MOST_COLUMNS
-    found["uniques"] = special_uniques(table, quasi, most=combine) if few else None
+    scoped = scope(table)
+    grouping = scoped.grouped()
+    found: dict[str, Any] = {"exposure": exposed(scoped, grouping, table.unit), "containment": {}}
+    few = len(scoped.quasi) <= MOST_COLUMNS
+    found["uniques"] = singled_out(grouping, combine) if few else None
     found["attacker"] = _attacker(table)
     found["harbour"] = safe_harbour(table)
     found["alone"] = _columns_alone(table)

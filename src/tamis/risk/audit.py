@@ -19,7 +19,7 @@ from tamis.require.k import MOST_SETS, sets_of_rows
 from tamis.risk.anonymity import THRESHOLD, Reidentification, matched, matched_by_sizes
 from tamis.risk.behind_engine import spreads
 from tamis.risk.diversity import LDiversity, Likeness, measure_secrets, spread
-from tamis.risk.grouping import NO_QUASI, ClassSize, Grouping, as_table, people_in, scope
+from tamis.risk.grouping import NO_QUASI, ClassSize, Grouping, Scope, as_table, people_in, scope
 from tamis.rows.counts import count_cells, sensitive_counts, sizes_of_classes
 from tamis.rows.large_table import LargeTable
 from tamis.table import Unit
@@ -288,7 +288,18 @@ def exposure(
         return _large_exposure(data, quasi, sensitive, threshold)
     table = as_table(data)
     scoped = scope(table, quasi, sensitive, people)
-    grouping = scoped.grouped()
+    unit = table.unit if people is None else "people"
+    return exposed(scoped, scoped.grouped(), unit, population, threshold)
+
+
+def exposed(
+    scoped: Scope,
+    grouping: Grouping,
+    unit: Unit,
+    population: Any = None,
+    threshold: float = THRESHOLD,
+) -> Exposure:
+    """The same for rows that are grouped already."""
     parts: Callable[[], Iterable[Spread]] | None = None
     if scoped.sensitive is not None:
         counts = spread(grouping, scoped.sensitive_column)
@@ -296,7 +307,7 @@ def exposure(
     return _exposure(
         scoped.quasi,
         scoped.sensitive,
-        table.unit if people is None else "people",
+        unit,
         grouping.class_sizes,
         matched(scoped, grouping, population, threshold),
         parts,
