@@ -122,7 +122,7 @@ def test_an_order_of_values_from_a_schema_lets_the_greatest_be_taken(tmp_path: A
         ({"*": "most", "icd": "any"}, {}, r"icd=any\(icd=VALUE\)"),
         ({"*": "most", "hba1c": "any"}, {}, "takes 0 and 1"),
         ({"*": "most", "d": "any(icd=e11)"}, {}, "no row of 'icd' has the value"),
-        ({"*": "most", "d": "any(hba1c=high)"}, {}, "column of numbers for a value that is none"),
+        ({"*": "most", "d": "any(hba1c=high)"}, {}, "value that is not a number in a column"),
         ({"*": "most", "stay": "count"}, {}, "'stay' is an identifier and never released"),
         ({"*": "most", "n": "min(stay)"}, {}, "only count and distinct"),
         ({"*": "first"}, {"order": "days"}, "--order names 'days'"),

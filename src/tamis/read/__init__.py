@@ -1,4 +1,4 @@
-"""The only way in: files and frames become a `Table`, sparse files a `BinaryTable`."""
+"""The only way in: read files and frames as a `Table`, and sparse files as a `BinaryTable`."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def read_table(
     per_person: Mapping[str, str] | Sequence[str] | None = None,
     order: str | None = None,
 ) -> Table:
-    """Read a table and assign a role to each column.
+    """Read a table and assign the roles of its columns.
 
     Parameters
     ----------
@@ -82,26 +82,27 @@ def read_table(
     format : str, optional
         One of csv, tsv, parquet, arrow, sav, dta, sas, excel, if the file name does not show it.
     encoding, separator, decimal, thousands, dates : str, optional
-        How a text file is written, see `tamis.read.dialect`; found in the file where not given. A
-        `decimal` is ``"comma"`` or ``"point"``, `dates` are ``"dmy"``, ``"mdy"`` or ``"ymd"``.
+        How a text file is written, see `tamis.read.dialect`; inferred from the file where not
+        given. `decimal` is ``"comma"`` or ``"point"``; `dates` is ``"dmy"``, ``"mdy"`` or
+        ``"ymd"``.
     check : bool
-        Whether to leave out empty columns, and refuse infinite numbers and a useless target. Pass
-        `False` if rows will be drawn with differential privacy: a refusal that depends on cells
+        Whether to drop empty columns, and to raise for infinite numbers and a useless target. Pass
+        `False` if rows will be drawn with differential privacy: an error that depends on cells
         reveals them.
     drop_unlabelled : bool
-        Whether to leave out rows whose target is missing; a warning says how many. Otherwise they
-        are an error.
+        Whether to drop rows whose target is missing; a warning says how many. Otherwise they are
+        an error.
     exact_identifiers : bool
         Whether identifiers that differ only in capital letters, blanks or Unicode forms are
         different people. Otherwise they count as one, and a warning says how many.
     target_bins : int or sequence of float, optional
-        The classes to cut a target of numbers into: how many, or where they end.
+        Cut a numeric target into classes: how many, or where they end.
     per_person : mapping of column to str, optional
-        Put the rows of each person together, each column by the aggregate that is stated for it,
+        Aggregate the rows of each person into one, each column by the aggregate stated for it,
         such as ``{"hba1c": "mean", "visits": "count"}``; see `tamis.read.per_person`. Roles are
         those of the result.
     order : str, optional
-        The column by which rows are first and last there.
+        The column that decides which row is first and last for these aggregates.
 
     Returns
     -------
@@ -143,7 +144,7 @@ def read_table(
         raise InputError("--order says which row is first and last for --per-person; give both")
     library = "polars" if isinstance(source, str | Path) else native_kind(source)
     need_plain(frame.columns, roles)
-    if check:  # what is counted would otherwise depend on cells that differential privacy hides
+    if check:  # looks at cells, which differential privacy must not let decide anything
         roles = counted_when_dropped(frame, roles)
     table = Table(frame, roles, library, dictionary=said)
     if drop_unlabelled:
@@ -165,7 +166,7 @@ def read_table(
 
 
 def _in_stated_order(frame: pl.DataFrame, orders: Mapping[str, Sequence[str]]) -> pl.DataFrame:
-    """The frame with columns whose values a schema lists in order as an Enum of these."""
+    """Cast columns whose values a schema lists in order to an Enum of these."""
     columns = []
     for name, order in orders.items():
         cells = frame.get_column(name).cast(pl.String)
@@ -212,7 +213,7 @@ def _frame(
 
 
 def _typed_source(source: Any, kind: str) -> tuple[pl.DataFrame, Dictionary]:
-    """The table of a source that has types of its own, and what that says of its columns."""
+    """Read a source with types of its own, and what it says of its columns."""
     if kind in PROGRAMS:
         return statistical_frame(source, kind)
     readers: dict[str, Callable[[Any], pl.DataFrame]] = {
@@ -232,7 +233,7 @@ def _typed_source(source: Any, kind: str) -> tuple[pl.DataFrame, Dictionary]:
 def stored_frame(
     source: str, *, format: str | None = None, dialect: Dialect | None = None
 ) -> pl.DataFrame:
-    """The cells of a file as they are stored there, texts as texts and none of them checked."""
+    """Read the cells of a file as they are stored: texts stay texts, and nothing is checked."""
     kind = format or format_of(source)
     if kind in DELIMITERS:
         return text_frame(Path(source), DELIMITERS[kind], dialect or Dialect())
@@ -240,10 +241,10 @@ def stored_frame(
 
 
 def roles_of(given: Mapping[str, Any], person: Collection[str] | None = None) -> Roles:
-    """The roles that a schema or options give, by the names of the options."""
+    """Build the roles from a schema or from options, keyed by the names of the options."""
     quasi, said = given.get("quasi"), given.get("person")
     who = said if person is None else person
-    # What distinguishes people is an identifier, even if flags then say that each row is a person.
+    # A schema's person columns stay identifiers even if --row-is-person overrides their meaning.
     identifiers = (*given.get("identifier", ()), *(said or ()), *(who or ()))
     return Roles(
         target=given.get("target"),
@@ -259,7 +260,10 @@ def roles_of(given: Mapping[str, Any], person: Collection[str] | None = None) ->
 
 
 def need_plain(columns: Collection[str], roles: Roles) -> None:
-    """Refuse names of ordinary columns that the source lacks: a part of a table may lack them."""
+    """Raise if a column named as ordinary is not in the source.
+
+    Checked here and not by `Table`, since a part of a table may lack such columns.
+    """
     if unknown := [c for c in roles.plain if c not in columns]:
         raise InputError(
             f"no {listed_as('column', unknown)} in the table; its columns are "
@@ -268,7 +272,7 @@ def need_plain(columns: Collection[str], roles: Roles) -> None:
 
 
 def check_table(table: Table) -> None:
-    """Refuse what no later step could use: infinite numbers, bad weights, a useless target."""
+    """Raise for what no later step can use: infinite numbers, bad weights, a useless target."""
     check_numbers(table)
     check_weight(table)
     if table.roles.target is not None:
@@ -276,7 +280,7 @@ def check_table(table: Table) -> None:
 
 
 def without_empty(table: Table) -> Table:
-    """The table without columns that have no value in any row, which a note names.
+    """Drop columns without any value; a note names them.
 
     >>> frame = pl.DataFrame({"age": [31, 47], "note": [None, None], "ill": ["no", "yes"]})
     >>> without_empty(Table(frame, Roles(target="ill"))).frame.columns
@@ -291,7 +295,7 @@ def without_empty(table: Table) -> Table:
 
 
 def roles_without_empty(roles: Roles, columns: Collection[str]) -> dict[str, Any]:
-    """What changes in the roles where columns without any value are dropped; a note names them."""
+    """Changes to the roles for dropping columns without any value; a note names these."""
     needed = {roles.target, roles.sensitive, *roles.also_sensitive, roles.weight}
     needed |= {*(roles.person or ())}
     if bad := [c for c in columns if c in needed]:
@@ -318,11 +322,11 @@ def roles_without_empty(roles: Roles, columns: Collection[str]) -> dict[str, Any
 
 
 LARGEST_NUMBER = 1e30
-"""The largest number that fits the 32 bits of trees and does not make variances overflow."""
+"""Numbers up to here fit the 32-bit floats of trees, and their variances do not overflow."""
 
 
 def check_numbers(table: Table) -> None:
-    """Refuse infinite numbers, and numbers too large to compute with."""
+    """Raise for infinite numbers, and for numbers too large to compute with."""
     floats = only(table.frame, (c for c, t in table.frame.schema.items() if t.is_float()))
     infinite = floats.select(pl.all().is_infinite().sum())
     if bad := [c for c in infinite.columns if infinite[c].item()]:
@@ -341,7 +345,7 @@ def check_numbers(table: Table) -> None:
 
 
 def check_weight(table: Table) -> None:
-    """A weight needs a number above 0 in every row."""
+    """Raise unless the weight is a number above 0 in every row."""
     name = table.roles.weight
     if name is None:
         return
@@ -354,7 +358,7 @@ def check_weight(table: Table) -> None:
 
 
 def check_target(target: pl.Series) -> None:
-    """A target needs a value in every row, and at least two distinct values."""
+    """Raise unless the target has a value in every row, and at least two distinct values."""
     need_labels(target.name, target.null_count(), target.len())
     if target.n_unique() < 2:
         raise InputError(
@@ -364,7 +368,7 @@ def check_target(target: pl.Series) -> None:
 
 
 def need_labels(target: str, missing: int, rows: int) -> None:
-    """Refuse a target that is missing in some rows."""
+    """Raise for a target that is missing in some rows."""
     if missing:
         raise InputError(
             f"the target {target!r} is missing in {missing} of {rows} rows; give these rows a "
@@ -373,14 +377,14 @@ def need_labels(target: str, missing: int, rows: int) -> None:
 
 
 def labelled(table: Table) -> Table:
-    """The rows that have a label; a warning says how many have none.
+    """Keep the rows that have a label; a warning says how many have none.
 
     Examples
     --------
     >>> from tamis.table import Roles
     >>> frame = pl.DataFrame({"age": [31, 47], "ill": ["no", "yes"]})
-    >>> found = labelled(Table(frame, Roles(target="ill")))
-    >>> found.rows, found.unlabelled
+    >>> table = labelled(Table(frame, Roles(target="ill")))
+    >>> table.rows, table.unlabelled
     (2, 0)
     """
     target = named_target(table.roles.target)
@@ -391,7 +395,7 @@ def labelled(table: Table) -> Table:
 
 
 def named_target(target: str | None) -> str:
-    """The target, which must be known to say which rows have a label."""
+    """The target; raises if none is named, since no row has a label then."""
     if target is None:
         raise InputError(
             "--drop-unlabelled leaves out rows without a value of the target; name it with --target"
@@ -400,7 +404,7 @@ def named_target(target: str | None) -> str:
 
 
 def say_unlabelled(target: str, left: int, rows: int) -> None:
-    """Warn of rows that are left out; refuse to leave out all of them."""
+    """Warn how many rows without a label are dropped; raise if that leaves none."""
     if not left:
         raise InputError(
             f"no row has a value of the target {target!r}, so --drop-unlabelled leaves nothing"
@@ -411,9 +415,9 @@ def say_unlabelled(target: str, left: int, rows: int) -> None:
 
 
 def say_unnamed(table: Table) -> None:
-    """Warn of rows that say of nobody whom they are about: they count as one person.
+    """Warn of rows without any person's identifier, which all count as one person.
 
-    And of people who are told apart by names alone, of which two may have one.
+    Also note when people are distinguished by names alone, as namesakes then count as one.
     """
     columns = table.person_columns
     names = [c for c in columns if not is_code(table.frame.get_column(c))]
@@ -436,7 +440,7 @@ def say_unnamed(table: Table) -> None:
 
 
 def say_respelt(merged: Mapping[str, int]) -> None:
-    """Warn of identifiers that count as one person though they are not spelt alike."""
+    """Warn of identifiers with different spellings that count as one person."""
     for column, spellings in merged.items():
         words = (
             f"column {column!r}: {plural(spellings, 'spelling')} counted as the person of another "
@@ -479,7 +483,7 @@ def read_binary(
     encoding, separator, decimal, thousands, dates
         As in `read_table`.
     drop_unlabelled : bool
-        Of a long table: whether to leave out entities without a label, as in `read_table`.
+        For long tables: whether to drop entities without a label, as in `read_table`.
 
     Returns
     -------

@@ -1,8 +1,8 @@
-"""Numbers that carry their own check: national numbers of people, accounts, cards, vehicles.
+"""Numbers with check digits: national numbers of people, accounts, payment cards, vehicles.
 
-Each function takes a text in capitals without spaces, dots and dashes, and says whether it can be
-such a number. A random number of the right length passes about one time in ten, a column of them
-never.
+Each function takes a text in capitals, without spaces, dots or dashes, and returns whether it can
+be such a number. A random number of the right length passes about one time in ten; a whole column
+of them practically never does.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from datetime import date
 
+# Tables of the national definitions: check letters by remainder, and values of characters.
 _DNI = "TRWAGMYFPDXBNJZSQVHLCKE"
 _HETU = "0123456789ABCDEFHJKLMNPRSTUVWXY"
 _ODD = dict(
@@ -34,11 +35,11 @@ _VERHOEFF = (
     (8, 9, 1, 6, 0, 4, 3, 5, 2, 7), (9, 4, 5, 3, 1, 2, 6, 8, 7, 0), (4, 2, 8, 6, 5, 7, 3, 9, 0, 1),
     (2, 7, 9, 3, 8, 0, 6, 4, 1, 5), (7, 0, 4, 6, 9, 1, 3, 2, 5, 8),
 )  # fmt: skip
-"""How a digit is permuted at each place, counted from the last."""
+"""Permutation of the digit at each place, counted from the last."""
 
 
 def _digits(text: str, *lengths: int) -> list[int]:
-    """The digits of a number of one of the lengths; none if it is no such number."""
+    """The digits of a number of one of these lengths; empty if it is no such number."""
     return [int(c) for c in text] if len(text) in lengths and text.isdecimal() else []
 
 
@@ -48,9 +49,9 @@ def _weighted(digits: Sequence[int], weights: Sequence[int]) -> int:
 
 def _is_day(year: int, month: int, day: int) -> bool:
     try:
-        date(2000 + year % 100, month, day)  # a leap year: which century it was is not known
+        date(2000 + year % 100, month, day)
     except ValueError:
-        return month == 2 and day == 29
+        return month == 2 and day == 29  # the century is unknown, so it may have been a leap year
     return True
 
 
@@ -212,7 +213,7 @@ def _india(text: str) -> bool:
 
 
 def verhoeff(text: str) -> bool:
-    """Whether the digits, permuted by their places, multiply to 0 as symmetries of a pentagon.
+    """Whether the digits, permuted by place, multiply to 0 in the symmetry group of a pentagon.
 
     >>> verhoeff("2363"), verhoeff("2336")
     (True, False)
@@ -224,7 +225,7 @@ def verhoeff(text: str) -> bool:
 
 
 def _turned(a: int, b: int) -> int:
-    """The product of two symmetries: 0 to 4 are turns, 5 to 9 are reflections."""
+    """Product in the dihedral group of order 10: 0 to 4 are rotations, 5 to 9 reflections."""
     if a < 5:
         return (a + b) % 5 if b < 5 else 5 + (a + b) % 5
     return 5 + (a - b) % 5 if b < 5 else (a - b) % 5
@@ -268,7 +269,7 @@ NATIONAL: dict[str, Callable[[str], bool]] = {
     "tax file numbers (Australia)": _australia,
     "identity numbers (South Africa)": _south_africa,
 }
-"""The numbers of people that can be told by their check digits, by name and country."""
+"""National numbers of people that check digits or a strict form reveal, with their tests."""
 OTHER: dict[str, Callable[[str], bool]] = {
     "bank account numbers (IBAN)": iban,
     "payment card numbers": card,

@@ -1,7 +1,7 @@
-"""Common given and family names of several languages, to tell names of people from other texts.
+"""Common given and family names of several languages, to recognise columns of people's names.
 
-Everyday words, trades, places and months are left out: a column of towns or of jobs is no column of
-people. So are accents, as in the texts that are compared.
+Everyday words, trades, places and months are left out, so that a column of towns or of jobs is not
+taken for names. The names are without accents, as are the texts they are compared with.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
-"""Columns that are the target in another form, or the secret: what nobody would know beforehand.
+"""Target leakage: columns that restate the target, or the secret, in another form.
 
-The year of death tells who died, the birth weight who weighed little, the date of the next offence
-who offended again. A model that is given such a column predicts nothing. So a column is a copy
-where it alone gives the label almost without an error, on rows that were not counted for it, in a
-way that copies do: it is filled in for one label and no other, one cut between every two labels
-decides, each of its values has one label, or it is a date that follows the outcome. A column that
-only predicts well errs more often than that: of the mushrooms that smell of nothing, some are
-poisonous.
+The year of death reveals who died, the birth weight who weighed little, the date of the next
+offence who offended again. A model that is given such a column predicts nothing. A column counts
+as a copy where it alone gives the label almost without error, on rows not used to learn it, in one
+of the ways that copies do: it is filled in for one label only; one cut between neighbouring labels
+decides; each of its values has one label; or it is a date that follows the outcome. Columns that
+merely predict well err more often: some mushrooms without a smell are poisonous.
 """
 
 from __future__ import annotations
@@ -27,20 +26,22 @@ from tamis.people import People, PeopleLike, join_codes, value_codes
 from tamis.table import Table, bare
 
 COPY = 0.98
-"""The share of the errors of guessing that a copy avoids; the smell of mushrooms avoids 0.969."""
+"""Least share of the majority guess's errors that a copy avoids; the smell of mushrooms, which is
+no copy, avoids 0.969."""
 CUT = 0.96
-"""The same for a cut, so that a copy may be rounded, to ounces say; petals of irises avoid 0.94."""
+"""Like `COPY`, for a cut, so that a rounded copy (to ounces, say) is still found; petals of irises,
+which are no copy, avoid 0.94."""
 PART = 0.9
-"""The share of a label that must be filled in where no other label is."""
+"""Least share of a label's rows that are filled in, where no row of another label is."""
 MISSED = 0.005
-"""The share of a label that may be missing where few others, a tenth of it, are filled in."""
+"""Largest share of a label's rows that may be empty, where few others (a tenth as many) are not."""
 FEWEST = 20
-"""The fewest rows of the rarer label: below, a column may separate labels by chance."""
+"""The fewest rows of the rarer label; below, a column may separate labels by chance."""
 MOST_LABELS = 20
 PARTS = 4
-"""Numbers with more values than that many labels are cut into so many parts."""
+"""A target of numbers with more than `MOST_LABELS` values is cut into this many parts."""
 AFTER = 0.99
-"""The share of rows in which a date follows the outcome."""
+"""Least share of rows in which a date is not before the outcome's."""
 
 FILLED = "whether it is filled in gives {} away"
 COMMONEST = "whether it has its commonest value gives {} away"
@@ -51,14 +52,14 @@ FOLLOWS = "it is dated after {1}, which gives {0} away"
 
 
 class Copy(NamedTuple):
-    """A column that is another one in another form, and why."""
+    """Of which column another is a copy, and why."""
 
     of: str
     why: str
 
 
 def copies(table: Table) -> dict[str, Copy]:
-    """The features without a stated role that are copies of the target or of the secret.
+    """Features without a stated role that are copies of the target or of a secret.
 
     >>> from tamis.table import Roles
     >>> rng = np.random.default_rng(0)
@@ -69,12 +70,12 @@ def copies(table: Table) -> dict[str, Copy]:
     """
     asked = [c for c in table.features if c not in table.roles.plain]
     codes = CodedFrame(table.frame)
-    found: dict[str, Copy] = {}
+    named: dict[str, Copy] = {}
     for of in dict.fromkeys((table.roles.target, *table.secrets)):
         if of is not None and of not in table.released_secrets:
             whys = copies_of(table.frame, of, among=asked, people=table.people, codes=codes)
-            found = {name: Copy(of, why) for name, why in whys.items()} | found
-    return found
+            named = {name: Copy(of, why) for name, why in whys.items()} | named  # first of several
+    return named
 
 
 def copies_of(
@@ -85,18 +86,19 @@ def copies_of(
     people: PeopleLike = None,
     codes: CodedFrame | None = None,
 ) -> dict[str, str]:
-    """The columns that give another one away, each with the reason.
+    """Columns that are copies of another one, each with the reason.
 
     Parameters
     ----------
     frame : polars.DataFrame
     of : str
-        The column whose copies are looked for; numbers of many values are cut into quarters.
+        The column whose copies are wanted; numbers of many values are cut into quarters.
     among : collection of str
+        The columns to test.
     people : People or array, optional
-        The person each row is about, who counts once for each value.
+        The person of each row, who counts once for each value.
     codes : CodedFrame, optional
-        The columns as codes, where somebody has them.
+        The columns as codes, where the caller has them already.
     """
     label = bare(frame.get_column(of))
     known = label.is_not_null().to_numpy()
@@ -120,7 +122,7 @@ def copies_of(
 
 
 def _labels(label: pl.Series) -> Codes | None:
-    """The label of each row by number; `None` where it has too few rows, or too many labels."""
+    """Code of each row's label; `None` where there are too few rows, or too many labels."""
     codes = value_codes(label)
     if label.dtype.is_numeric() and codes.max(initial=0) >= MOST_LABELS:
         numbers = label.cast(pl.Float64).to_numpy()
@@ -133,7 +135,7 @@ def _labels(label: pl.Series) -> Codes | None:
 
 
 def _why(column: pl.Series, values: Integers, labels: Codes, people: People) -> str:
-    """Why a column gives the labels away; `values` are its cells as codes, numbers in order."""
+    """Why a column is a copy of the labels, or ""; `values` are its cells as ordered codes."""
     gone = column.is_null().to_numpy()
     if _gives_away(gone, labels):
         return FILLED
@@ -141,8 +143,8 @@ def _why(column: pl.Series, values: Integers, labels: Codes, people: People) -> 
         return DECIDED
     if _determined(values, labels, people) >= COPY:
         return DETERMINED
-    # A code for "never" among dates that differ, each of which has too few rows to tell; or the 0
-    # of all who hold no card among what others spend with theirs.
+    # The commonest value may stand for "empty": a code for "never" among dates, each too rare to
+    # count; or the 0 of everyone without a card in a column of amounts spent by card.
     common = values == np.bincount(values).argmax()
     if _gives_away(common, labels):
         return COMMONEST
@@ -150,12 +152,12 @@ def _why(column: pl.Series, values: Integers, labels: Codes, people: People) -> 
 
 
 def _avoided(wrong: float, labels: Codes) -> float:
-    """The share of the errors of guessing that are avoided, of a share of wrong rows."""
+    """Share of the majority guess's errors that a share of wrong rows avoids."""
     return float(1 - wrong / (1 - np.bincount(labels).max() / len(labels)))
 
 
 def _gives_away(gone: NDArray[np.bool_], labels: Codes) -> bool:
-    """Whether a column is filled in for one label alone, whatever it says."""
+    """Whether being filled in reveals the label, whatever the column's values."""
     return (
         _tells_one(gone, labels)
         or _is_partly_filled(gone, labels)
@@ -187,7 +189,8 @@ def _is_partly_filled(gone: NDArray[np.bool_], labels: Codes) -> bool:
 def _is_filled_for_all_of_one(gone: NDArray[np.bool_], labels: Codes) -> bool:
     """Whether a column is filled in for all rows of one label and for few others.
 
-    The next offence is dated for all who offended again, some too late to count.
+    For instance, the next offence has a date for all who offended again, and for a few who did so
+    too late to count.
     """
     if gone.all() or not gone.any():
         return False
@@ -202,7 +205,7 @@ def _is_filled_for_all_of_one(gone: NDArray[np.bool_], labels: Codes) -> bool:
 
 
 def _is_of_one(gone: NDArray[np.bool_], labels: Codes) -> bool:
-    """Whether rows that are filled in have one label, which many others do not have."""
+    """Whether the rows that are filled in have one label, which many other rows lack."""
     filled = labels[~gone]
     if not gone.any() or len(filled) < FEWEST:
         return False
@@ -219,9 +222,9 @@ def _is_ordered(column: pl.Series) -> bool:
 
 
 def _cut(values: Integers, known: NDArray[np.bool_], labels: Codes) -> float:
-    """The share of rows that are wrong where one cut parts each label from the next.
+    """Share of rows that are wrong if one cut separates each label from the next.
 
-    Labels are ordered by their medians. Where the column is missing, the commonest label is right.
+    Labels are ordered by their medians. Rows without a value are guessed as their commonest label.
     """
     x, y = values[known], labels[known]
     present = np.flatnonzero(np.bincount(y))
@@ -230,7 +233,7 @@ def _cut(values: Integers, known: NDArray[np.bool_], labels: Codes) -> float:
     in_order = sorted(present.tolist(), key=lambda label: float(np.median(x[y == label])))
     place = np.empty(labels.max() + 1, dtype=np.int64)
     place[in_order] = np.arange(len(in_order))
-    # Of each label, how many rows have each value or a smaller one.
+    # For each label, the cumulative count of rows up to each value.
     up_to = (np.cumsum(np.bincount(x[y == i], minlength=x.max() + 1)) for i in in_order)
     cuts = [_best_cut(below, above) for below, above in pairwise(up_to)]
     wrong = int((np.searchsorted(np.sort(cuts), x, side="left") != place[y]).sum())
@@ -239,21 +242,27 @@ def _cut(values: Integers, known: NDArray[np.bool_], labels: Codes) -> float:
 
 
 def _best_cut(below: Integers, above: Integers) -> int:
-    """The value up to which most rows are of one label, and beyond which most are of the next."""
+    """The last value below the cut that puts the fewest rows of two labels on the wrong side."""
+    # Wrong at each cut: rows of the upper label up to it, and rows of the lower label beyond it.
     return int((above + below[-1] - below).argmin())
 
 
 def _determined(values: Integers, labels: Codes, people: People) -> float:
-    """The share of errors that are avoided by the labels of other people with the same value."""
-    if not people.each_row:
+    """Share of errors avoided by guessing the commonest label of the other rows with one's value.
+
+    Leave-one-out, so that values which occur once, such as names, determine nothing.
+    """
+    if not people.each_row:  # each person counts once for a value and label
         once = np.unique(join_codes([people.codes, values, labels]), return_index=True)[1]
         values, labels = values[once], labels[once]
     width = int(labels.max()) + 1
+    # Too few rows to a value, on average, or only one label: nothing can be determined.
     if 3 * (int(values.max()) + 1) > len(values) or len(labels) == np.bincount(labels).max():
         return 0.0
     counts = np.bincount(values * width + labels, minlength=(values.max() + 1) * width)
     table = counts.reshape(-1, width)
-    # A row is right where, without itself, its label is still the commonest of its value.
+    # A row is guessed right if its label is still the commonest of its value without that row:
+    # compared with the largest count of the other labels.
     lead = np.sort(table, axis=1)[:, -2:]
     best = np.where(table == lead[:, 1:], lead[:, :1], lead[:, 1:])
     right = int(table[(table >= 2) & (table - 1 >= best)].sum())
@@ -263,20 +272,20 @@ def _determined(values: Integers, labels: Codes, people: People) -> float:
 def _dated_after(
     rows: pl.DataFrame, among: list[str], whys: dict[str, str], of: str
 ) -> dict[str, str]:
-    """The dates that follow one which gives the label away."""
+    """Dates that are hardly ever before a date already found to be a copy."""
     dates = [c for c in rows.columns if rows.schema[c] in (pl.Date, pl.Datetime)]
-    found = {}
+    followers = {}
     for name in (c for c in among if c in dates):
         for outcome in (c for c in whys if c in dates):
             later = (rows.get_column(name).cast(pl.Datetime("us"))
                      >= rows.get_column(outcome).cast(pl.Datetime("us"))).drop_nulls()  # fmt: skip
             if later.len() >= FEWEST and int(later.sum()) >= AFTER * later.len():
-                found[name] = FOLLOWS.format(repr(of), repr(outcome))
-    return found
+                followers[name] = FOLLOWS.format(repr(of), repr(outcome))
+    return followers
 
 
 def copies_words(found: dict[str, Copy]) -> str:
-    """Which columns are held back, why, and how to release them all the same."""
+    """Message: which columns are held back, why, and how to release them anyway."""
     each = ", ".join(f"{name!r} ({copy.why})" for name, copy in found.items())
     return (
         f"held back, since it is what it should predict: {each}; if it belongs to what "
@@ -285,14 +294,14 @@ def copies_words(found: dict[str, Copy]) -> str:
 
 
 def warn_of_copies(table: Table) -> dict[str, Copy]:
-    """Warn about columns that a release would hold back as copies, and give them."""
+    """Warn about columns that a release would hold back as copies, and return them."""
     if found := copies(table):
         warnings.warn(f"to be {copies_words(found)}", TamisWarning, stacklevel=3)
     return found
 
 
 def without_copies(table: Table) -> tuple[Table, dict[str, Copy]]:
-    """The table without copies of its target or its secret, which a warning names."""
+    """Drop copies of the target or a secret from a table; a warning names them."""
     found = copies(table)
     if not found or len(found) == len(table.features):
         return table, {}

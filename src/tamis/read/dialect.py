@@ -1,13 +1,14 @@
-"""How a text file is written: its encoding, what stands between cells, decimals, days and months.
+"""How a text file is written: encoding, separator, decimal mark, order of days and months.
 
-What is not said is found in the file, by these rules, and a note says what was found:
+What is not given is inferred from the file by these rules, and a note says what was found:
 
-- encoding: UTF-16 if the file begins with its mark, UTF-8 if its bytes are that, else windows-1252;
+- encoding: UTF-16 if the file begins with its byte-order mark, UTF-8 if its bytes are valid UTF-8,
+  else windows-1252;
 - separator: of comma, semicolon, tab and bar, the one by which every record has as many cells as
-  the header, and at least two; if several do, the one that gives most, and the usual one of
-  the file name before others.
+  the header, and at least two; if several do, the one that gives most cells, and among equals the
+  one that the file name suggests.
 
-How numbers and dates are written is found by `tamis.read.forms`.
+The forms of numbers and dates are inferred by `tamis.read.forms`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from tamis.errors import InputError
 
 SEPARATORS = (",", ";", "\t", "|")
 HEAD = 1 << 20
-"""How many bytes of a file are looked at to find its separator."""
+"""Bytes of a file from which the separator is inferred."""
 _RECORDS = 1000
 _NAMES = {"\t": "tab", "|": "bar", " ": "blank"}
 _WORDS = {
@@ -44,7 +45,7 @@ _ASKED = {
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a text file is written; `None`: to be found in it.
+    """How a text file is written; `None` means to infer it from the file.
 
     Examples
     --------
@@ -85,7 +86,7 @@ def separator_name(separator: str) -> str:
 
 
 def find_separator(head: str, usual: str) -> str:
-    """What stands between the cells of a file that begins so.
+    """Infer the separator from the beginning of a file.
 
     Examples
     --------
@@ -100,14 +101,14 @@ def find_separator(head: str, usual: str) -> str:
     widths = {s: _widths(head, s) for s in order}
     even = {s: w[0] for s, w in widths.items() if len(set(w)) == 1 and w[0] > 1}
     if even:
-        return max(even, key=lambda s: even[s])  # the first of equals
-    # No separator fits every record: the one of the header, by which the ragged lines are named.
+        return max(even, key=lambda s: even[s])  # ties: the first, which is the usual one
+    # No separator fits every record. Take the header's, so that the error names the ragged lines.
     first = {s: w[0] for s, w in widths.items() if w}
     return max(first, key=lambda s: first[s], default=usual) if first.get(usual, 1) < 2 else usual
 
 
 def _widths(head: str, separator: str) -> list[int]:
-    """The number of cells of the first records; 0 for one whose quotes this separator breaks."""
+    """Number of cells in each of the first records; 0 where this separator breaks the quoting."""
     reader = csv.reader(io.StringIO(head, newline=""), delimiter=separator, strict=True)
     widths: list[int] = []
     try:

@@ -1,13 +1,13 @@
 """How numbers and dates are written in the columns of a text file.
 
-Numbers may have a decimal comma, and points, commas, blanks or apostrophes between thousands;
-one sign of a currency or of per cent may stand before or after all numbers of a column, and is left
-out; dates may have the day, the month or the year first. A form is taken only if every value of a
-column is written in it. Two readings are possible of 1.234 and of 03/04/2021: what other values and
-columns of the same file show decides, and where nothing does, an error asks. In a file
-with commas between cells, 1.234 has a decimal point, and 03.04.2021 has the day first in any.
+Numbers may have a decimal comma, and points, commas, blanks or apostrophes between thousands. One
+currency or percent sign may stand beside all numbers of a column, and is removed. Dates may have
+the day, the month or the year first. A form is accepted only if every value of a column fits it.
+1.234 and 03/04/2021 are ambiguous: other values and columns of the same file decide, and if none
+does, an error asks. Two defaults need no evidence: in a comma-separated file 1.234 has a decimal
+point, and in any file 03.04.2021 has the day first.
 
-Cells are rewritten as tamis writes them (1234.5, 2021-04-03) before `tamis.read.types` sees them.
+Cells are rewritten in one form (1234.5, 2021-04-03) before `tamis.read.types` sees them.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ _BETWEEN = {
     " ": "[ \u00a0\u202f]",  # no-break blanks, too, as spreadsheets write them
     "'": "['\u2019]",
 }
-"""What may stand between thousands, as patterns."""
+"""Patterns of what may separate thousands."""
 _MARK_WORDS = {".": "points", ",": "commas", " ": "blanks", "'": "apostrophes"}
 
 
 class NumberForm(NamedTuple):
-    """The marks of a number: before its fraction, between its thousands, and a sign beside it."""
+    """Decimal mark, thousands separator and unit sign of a number."""
 
     decimal: str
     thousands: str
@@ -51,7 +51,7 @@ class NumberForm(NamedTuple):
         return rf"^-?(?:(?:{whole})(?:{mark}[0-9]*)?|{mark}[0-9]+)(?:[eE][+-]?[0-9]+)?$"
 
     def rewrite(self, cells: pl.Series) -> pl.Series:
-        """Cells of this form as tamis writes them.
+        """Rewrite cells of this form plainly, as 1234.5.
 
         >>> NumberForm(",", ".").rewrite(pl.Series(["1.234,5", "-7"])).to_list()
         ['1234.5', '-7']
@@ -75,7 +75,7 @@ _NUMBERS = {
     mark: tuple(NumberForm(mark, between) for between in ("", other, " ", "'"))
     for mark, other in ((".", ","), (",", "."))
 }
-"""The forms of numbers by their decimal mark: without thousands first."""
+"""The forms of numbers by decimal mark; the one without thousands, the simplest, comes first."""
 
 _TIMES = ("", "[ T][0-9]{1,2}:[0-9]{2}", r"[ T][0-9]{1,2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,6})?")
 _ORDERS = {"dmy": (2, 1, 0), "mdy": (2, 0, 1), "ymd": (0, 1, 2)}
@@ -87,7 +87,7 @@ _ORDER_WORDS = {
 
 
 class DateForm(NamedTuple):
-    """What stands between the parts of a date, its time of day, and whether the year is first."""
+    """Separator of the parts of a date, pattern of its time of day, whether the year is first."""
 
     between: str
     time: str
@@ -100,13 +100,13 @@ class DateForm(NamedTuple):
         return f"^{mark.join(parts)}({self.time})$"
 
     def rewrite(self, cells: pl.Series, order: str) -> pl.Series:
-        """Cells of this form as ISO dates.
+        """Rewrite cells of this form as ISO dates.
 
         >>> DateForm(".", "", False).rewrite(pl.Series(["3.5.2021"]), "dmy").to_list()
         ['2021-05-03']
         """
-        found = cells.str.strip_chars().str.extract_groups(self.pattern).struct.unnest()
-        parts = found.get_columns()
+        groups = cells.str.strip_chars().str.extract_groups(self.pattern).struct.unnest()
+        parts = groups.get_columns()
         year, month, day = (parts[i].str.zfill(2) for i in _ORDERS[order])
         time = parts[3].str.replace("^[ T]([0-9]):", " 0${1}:").str.replace("^T", " ")
         return year + "-" + month + "-" + day + time
@@ -118,16 +118,16 @@ _DATES += [DateForm(mark, time, True) for mark in "./" for time in _TIMES]
 
 @dataclass
 class ColumnForms:
-    """The forms in which every value of a text column may be written, seen in parts."""
+    """The forms that fit every value of a text column so far; cells come in batches."""
 
     name: str
     numbers: set[NumberForm] = field(
         default_factory=lambda: {form for forms in _NUMBERS.values() for form in forms}
     )
     marked: bool = False
-    """Whether a value has a point or a comma."""
+    """Whether some value has a point or a comma."""
     unit: str = ""
-    """The sign beside every number, if there is one."""
+    """The sign beside every number, or ""."""
     date: DateForm | None = None
     orders: set[str] = field(default_factory=set)
     _began: bool = False
@@ -144,7 +144,7 @@ class ColumnForms:
             self._see_dates(self.date, present)
 
     def _begin(self, present: pl.Series) -> None:
-        """Most columns are words: the first values rule numbers and dates out."""
+        """Test a sample first: most columns are words, which it rules out cheaply."""
         self._began = True
         sample = present.head(_SAMPLE)
         first = sample.head(1)
@@ -166,7 +166,7 @@ class ColumnForms:
         self.marked = self.marked or bool(present.str.contains("[.,]").any())
         for forms in _NUMBERS.values():
             open_forms = [form for form in forms if form in self.numbers]
-            # Whatever fits the form without thousands fits those with them.
+            # Values that all fit the form without thousands fit those with them, too.
             if open_forms and not present.str.contains(forms[0].pattern).all():
                 lost = [f for f in open_forms if not present.str.contains(f.pattern).all()]
                 self.numbers.difference_update(lost)
@@ -178,6 +178,7 @@ class ColumnForms:
         if form.year_first:
             return
         parts = present.str.extract_groups(form.pattern).struct.unnest().get_columns()[:2]
+        # A number above 12 is no month, so it shows which part is the day.
         first, second = (part.cast(pl.Int32) > 12 for part in parts)
         if first.any():
             self.orders.discard("mdy")
@@ -186,17 +187,17 @@ class ColumnForms:
 
     @property
     def marks(self) -> set[str]:
-        """The decimal marks with which all values are numbers, where that matters."""
+        """The decimal marks by which all values are numbers; empty if no value has either mark."""
         return {form.decimal for form in self.numbers} if self.marked else set()
 
     def number(self, decimal: str) -> NumberForm | None:
         """The simplest form with this decimal mark."""
-        found = next((form for form in _NUMBERS[decimal] if form in self.numbers), None)
-        return None if found is None else found._replace(unit=self.unit)
+        simplest = next((form for form in _NUMBERS[decimal] if form in self.numbers), None)
+        return None if simplest is None else simplest._replace(unit=self.unit)
 
 
 def _any_whole_missing(present: pl.Series) -> bool:
-    """Whether some value is not a plain whole number, of which every form has the same reading."""
+    """Whether some value is not a plain whole number, which every form reads alike."""
     return bool(present.cast(pl.Int64, strict=False).null_count())
 
 
@@ -205,13 +206,13 @@ Form = NumberForm | tuple[DateForm, str]
 
 @dataclass(frozen=True)
 class Forms:
-    """The forms to be rewritten, by column, and what to say of how the table was read."""
+    """The forms to rewrite, by column, and what a note says about how the table was read."""
 
     columns: Mapping[str, Form]
     words: tuple[str, ...] = ()
 
     def rewrite(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """The frame with cells as tamis writes them."""
+        """Rewrite the cells of these columns plainly."""
         return frame.with_columns(
             _rewrite(bare(frame.get_column(name)), form).alias(name)
             for name, form in self.columns.items()
@@ -225,14 +226,14 @@ def _rewrite(cells: pl.Series, form: Form) -> pl.Series:
 
 
 def see_frame(seen: dict[str, ColumnForms], frame: pl.DataFrame, texts: Collection[str]) -> None:
-    """Take the next rows of a table into account, except columns that stay texts."""
+    """Take the next rows of a table into account, except for columns that stay text."""
     for name, kind in frame.schema.items():
         if kind == pl.String and name not in texts:
             seen.setdefault(name, ColumnForms(name)).see(frame.get_column(name))
 
 
 def decide_forms(seen: Iterable[ColumnForms], dialect: Dialect, separator: str) -> Forms:
-    """The form of each column; an error where a table allows two readings."""
+    """Decide the form of each column; raises where the file allows two readings."""
     seen = list(seen)
     numbers, decimals = _number_forms(seen, dialect, separator)
     dates = _date_forms(seen, dialect)
@@ -245,7 +246,7 @@ def decide_forms(seen: Iterable[ColumnForms], dialect: Dialect, separator: str) 
         words.append(f"{listed_as('column', names)} without {unit}")
     if dialect.dates is None:
         shown = {_ORDER_WORDS[order].format(form.between) for form, order in dates.values()}
-        words += [f"dates as {each}" for each in sorted(shown)]
+        words += [f"dates as {form}" for form in sorted(shown)]
     return Forms({**numbers, **dates}, tuple(words))
 
 
@@ -256,7 +257,7 @@ def _decimal_word(mark: str) -> str:
 def _number_forms(
     seen: Collection[ColumnForms], dialect: Dialect, separator: str
 ) -> tuple[dict[str, NumberForm], list[str]]:
-    """The forms of numbers that are not plain, and the decimal marks to be told of."""
+    """The forms of numbers that are not plain, and the decimal marks that a note names."""
     if dialect.thousands is not None:
         for column in seen:
             allowed = ("", dialect.thousands)
@@ -264,16 +265,16 @@ def _number_forms(
     sure = {mark: [c for c in seen if c.marks == {mark}] for mark in ",."}
     doubtful = [c for c in seen if len(c.marks) == 2]
     mark = dialect.decimal or _common_mark(sure, doubtful, separator)
-    found = {}
+    forms = {}
     for column in seen:
         marks = column.marks or {"."}
         own = mark if mark in marks or dialect.decimal else next(iter(marks))
         form = column.number(own) if own else None
         if form is not None and form != PLAIN:
-            found[column.name] = form
-    used = {form.decimal for form in found.values()} | ({"."} if sure["."] else set())
+            forms[column.name] = form
+    used = {form.decimal for form in forms.values()} | ({"."} if sure["."] else set())
     worth_saying = dialect.decimal is None and "," in used
-    return found, sorted(used) if worth_saying else []
+    return forms, sorted(used) if worth_saying else []
 
 
 def _common_mark(
@@ -281,7 +282,7 @@ def _common_mark(
     doubtful: Collection[ColumnForms],
     separator: str,
 ) -> str | None:
-    """The decimal mark of the whole file, if it has one."""
+    """The decimal mark of the whole file; `None` if columns differ and none is in doubt."""
     marks = [mark for mark, columns in sure.items() if columns]
     if len(marks) == 1:
         return marks[0]
@@ -310,19 +311,19 @@ def _date_forms(seen: Collection[ColumnForms], dialect: Dialect) -> dict[str, tu
             "after the twelfth, so that the day or the month may stand first; pass --dates dmy "
             "(day first) or --dates mdy (month first), or declare them as text in a schema"
         )
-    # Nobody writes points between month, day and year in this order, unless a value shows it.
+    # Dates with points have the day first unless a value shows otherwise: month.day.year is rare.
     usual = next(iter(shown)) if len(shown) == 1 else "dmy"
-    found = {}
+    forms = {}
     for column in dated:
         if column.date is not None:
             order = column.orders if len(column.orders) == 1 else {usual}
             order = {"dmy"} if len(column.orders) == 2 and column.date.between == "." else order
-            found[column.name] = (column.date, next(iter(order)))
-    return found
+            forms[column.name] = (column.date, next(iter(order)))
+    return forms
 
 
 UNITS = "%\u2030$\u20ac\u00a3\u00a5"
-"""Signs of per cent, per mille and currencies, which may stand beside numbers."""
+"""Percent, per mille and currency signs, which may stand beside numbers."""
 _DIGITS = "-?[0-9][0-9.,' \u00a0\u202f]*"
 _SIGNS = f"{UNITS}\u00b0"
 _LED = "leading zeros or plus signs"
@@ -340,7 +341,7 @@ _REASONS = {
     r"^[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?$": "times without a day",
     rf"^{_DIGITS}$": "numbers, but not all in one form",
 }
-"""What looks like a number or a date and is not read as one, and why."""
+"""Patterns of what looks like a number or a date but is not read as one, with the reason."""
 
 
 _PLAIN_DAYS = date(1850, 1, 1), date(2150, 1, 1)
@@ -348,7 +349,7 @@ _PLAIN_DAYS = date(1850, 1, 1), date(2150, 1, 1)
 
 
 def why_text(column: pl.Series) -> str:
-    """Why a text column that looks like numbers or dates stays text; empty where it does not.
+    """Why a text column stays text though it looks like numbers or dates; empty if it does not.
 
     Examples
     --------
@@ -387,7 +388,7 @@ def days_unread(column: pl.Series) -> bool:
 
 
 def _is_code(sample: pl.Series) -> bool:
-    """Whether digits are a code such as a ZIP: all of one length, so that zeros lead on purpose."""
+    """Whether digits form a code such as a ZIP: all of one length, padded with leading zeros."""
     return sample.str.len_chars().n_unique() == 1
 
 
@@ -398,9 +399,9 @@ def _told_elsewhere(sample: pl.Series) -> bool:
 
 
 def words_of_texts(frame: pl.DataFrame, known: Collection[str]) -> str:
-    """What to say of columns that look like numbers or dates and are read as text.
+    """Message about columns that look like numbers or dates and are read as text.
 
-    `known` names those of which it was said already, or asked for.
+    `known` names those that were reported already, or that the caller wants as text.
     """
     texts = [c for c, kind in frame.schema.items() if kind == pl.String and c not in known]
     reasons: dict[str, list[str]] = {}

@@ -21,9 +21,9 @@ from tamis.table_file import panics_unheard
 def polars_frame(data: Any) -> pl.DataFrame:
     """Convert a frame to polars, reading NaN as missing.
 
-    Of pandas, polars or pyarrow, or whatever else gives its rows as an Arrow stream
-    (``__arrow_c_stream__``), such as a relation of DuckDB. A pandas index is left behind: it is not
-    a column, and must not reach a release.
+    Takes pandas, polars and pyarrow frames, and anything that exports an Arrow stream
+    (``__arrow_c_stream__``), such as a relation of DuckDB. A pandas index is dropped: it is not a
+    column, and must not reach a release.
 
     >>> polars_frame(pl.DataFrame({"x": [1.0, float("nan")]}))["x"].to_list()
     [1.0, None]
@@ -51,7 +51,7 @@ def polars_frame(data: Any) -> pl.DataFrame:
 
 
 def _streamed(data: Any) -> pl.DataFrame:
-    """The rows of whatever gives them as an Arrow stream; some can be read only once."""
+    """Read an object that exports an Arrow stream; some can be read only once."""
     if not hasattr(data, "__arrow_c_stream__"):
         raise InputError(
             "expected a path, a pandas, polars or pyarrow frame, or an object with "
@@ -69,7 +69,7 @@ def _streamed(data: Any) -> pl.DataFrame:
 
 
 def native_kind(data: Any) -> str:
-    """The library that a frame in memory belongs to; polars, where rows came as a stream."""
+    """The library that a frame in memory belongs to; polars for Arrow streams."""
     import narwhals as nw
 
     if not nw.dependencies.is_into_dataframe(data):
@@ -78,7 +78,7 @@ def native_kind(data: Any) -> str:
 
 
 def refuse_nested(schema: pl.Schema) -> None:
-    """Refuse columns whose cells are not one number or text."""
+    """Raise for columns whose cells are not single numbers or texts."""
     if odd := [c for c, t in schema.items() if t.is_nested() or t in (pl.Object, pl.Binary)]:
         raise InputError(
             f"{listed_as('column', odd, 'holds', 'hold')} lists, records, bytes or objects; a cell "
@@ -91,13 +91,13 @@ _UNITS = "store them as numbers in a unit of your choice, such as hours, or drop
 
 
 def refuse_durations(columns: Sequence[str]) -> None:
-    """Refuse columns of lengths of time, of which no unit is known."""
+    """Raise for columns of durations, since their unit is for the data holder to choose."""
     if columns:
         raise InputError(f"{listed_as('column', columns, 'holds', 'hold')} durations; {_UNITS}")
 
 
 def plain(frame: pl.DataFrame) -> pl.DataFrame:
-    """Only column types that a table can have: numbers, text, categories, booleans and dates."""
+    """Reduce columns to the types a table can have: numbers, text, categories, booleans, dates."""
     refuse_nested(frame.schema)
     return frame.with_columns(
         pl.selectors.decimal().cast(pl.Float64), pl.selectors.float().fill_nan(None)
@@ -136,34 +136,34 @@ def _typed_file(source: str | Path, kind: str, reader: Any) -> pl.DataFrame:
 
 def unreadable(path: str | Path, kind: str, error: BaseException) -> InputError:
     """The error for a file that polars cannot read."""
-    if "_interval" in str(error):  # of months, days and parts of a second, as DuckDB has them
+    if "_interval" in str(error):  # Arrow's name for DuckDB's intervals, which polars cannot read
         return InputError(f"{path} has a column of durations; {_UNITS}")
     return InputError(f"{path} is not a {kind}, or is damaged; export it again")
 
 
 def statistical_frame(source: str | Path, kind: str) -> tuple[pl.DataFrame, Dictionary]:
-    """An SPSS, Stata or SAS file, with labels for codes, and what it says of its columns."""
+    """Read an SPSS, Stata or SAS file with labels for codes, and what it says of its columns."""
     path = _not_empty(source)
     frame, said = read_described(path, kind)
     return _of_file(path, frame), said
 
 
 def sheet_frame(source: str | Path) -> pl.DataFrame:
-    """A sheet of a spreadsheet, named ``file.xlsx::sheet`` where there are several."""
+    """Read a sheet of a spreadsheet, named ``file.xlsx::sheet`` if there are several."""
     file, _, sheet = str(source).partition("::")
     path = _not_empty(file)
     return _of_file(path, read_sheet(path, sheet))
 
 
 def duckdb_frame(source: str) -> pl.DataFrame:
-    """A table of a DuckDB file, named `file.duckdb::table`."""
+    """Read a table of a DuckDB file, named ``file.duckdb::table``."""
     with scratch_folder() as folder:
         # DuckDB exports frames only through pyarrow, which tamis does not otherwise need.
         return plain(pl.read_parquet(duckdb_parquet(source, folder).read_bytes()))
 
 
 def duckdb_module(instead: str = "") -> Any:
-    """DuckDB where it is installed; otherwise an error that names the extra."""
+    """Import DuckDB; if it is not installed, the error names the extra."""
     try:
         import duckdb
     except ModuleNotFoundError:
@@ -175,10 +175,10 @@ def duckdb_module(instead: str = "") -> Any:
 
 
 def duckdb_parquet(source: str, folder: Path) -> Path:
-    """A table of a DuckDB file, written to a folder as parquet without loading it.
+    """Write a table of a DuckDB file to a folder as parquet, without loading it.
 
-    The file may come from anyone: it is opened read-only, nothing in it can reach other files,
-    the network or an extension, and views, which are programs, are not run.
+    The file may come from anyone. It is opened read-only; nothing in it can reach other files, the
+    network or an extension; and views are not read, since they are programs.
     """
     duckdb = duckdb_module()
     file, _, name = source.partition("::")
@@ -208,7 +208,7 @@ def duckdb_parquet(source: str, folder: Path) -> Path:
 
 
 def asked_library(estimator: Any) -> str | None:
-    """The library that `set_output` asks an estimator to answer in; `None`: that of its input."""
+    """The library that `set_output` asks an estimator to return; `None`: that of its input."""
     from sklearn import get_config
 
     own = getattr(estimator, "_sklearn_output_config", {})
@@ -218,6 +218,7 @@ def asked_library(estimator: Any) -> str | None:
 
 def _shut_in(database: Any, folder: str) -> None:
     """Permanently restrict DuckDB to its own file and those of one folder."""
+    # In this order: the last statement forbids any further change of settings.
     database.execute(f"SET allowed_directories = [{_quoted(folder)}]")
     database.execute("SET enable_external_access = false")
     database.execute("SET lock_configuration = true")

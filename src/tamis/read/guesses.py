@@ -1,4 +1,4 @@
-"""What all columns of a table seem to be for, drafted for a person to correct."""
+"""Guesses at the role of each column, drafted for a person to correct."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from tamis.read.keys import ORDER, Finding, identifying_columns, likely_weights
 from tamis.table import Table
 
 TARGETS = ("class", "target", "label", "outcome", "y")
-"""What targets are often called."""
+"""Common names of target columns."""
 MOST_CLASSES = 20
-"""The most values that a column may have to be taken for the target."""
+"""The most values of a column that is taken for the target."""
 
 
 @dataclass(frozen=True)
@@ -23,17 +23,17 @@ class ColumnGuess:
     distinct: int
     missing: int
     looks: str
-    """"identifier", "order" (of the rows), "constant", "weight", "target" or nothing."""
+    """"identifier", "order" (of the rows), "constant", "weight", "target" or ""."""
     content: str = ""
-    """The direct identifier that its values look like, in words, or nothing."""
+    """The direct identifier that its values look like, in words, or ""."""
     why: str = ""
-    """Why it could identify people, or nothing."""
+    """Why it could identify people, or ""."""
     person: bool = False
-    """Whether it repeats as people with several rows do."""
+    """Whether it repeats like an id of people with several rows."""
 
 
 def guess_columns(table: Table) -> list[ColumnGuess]:
-    """Look at every column.
+    """Guess the role of every column.
 
     >>> import polars as pl
     >>> frame = pl.DataFrame({"who": [f"P{i}" for i in range(40)], "class": ["a", "b"] * 20})
@@ -48,7 +48,7 @@ def guess_columns(table: Table) -> list[ColumnGuess]:
 
 
 def likely_target(table: Table) -> str | None:
-    """A column named like a target, else the last one, if it has few values and none missing."""
+    """A column named like a target, or else the last one; it must have few values, none missing."""
     names = table.frame.columns
     named = [c for c in names if c.lower() in TARGETS]
     for name in (*named, names[-1]):

@@ -1,4 +1,4 @@
-"""The eighteen identifiers of HIPAA's safe harbour, and the columns that are on that list."""
+"""Check-list of the eighteen identifiers of HIPAA's safe harbour, with the columns on it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ListedColumn(NamedTuple):
 
 @dataclass(frozen=True)
 class HarbourItem:
-    """One of the eighteen identifiers of HIPAA's safe harbour, and where it was found."""
+    """One of the eighteen identifiers of HIPAA's safe harbour, and the columns that hold it."""
 
     number: int
     what: str
@@ -62,15 +62,15 @@ _LIST = (
     _Listed("any other unique number or code"),
 )
 OLDEST = 89
-"""Ages above are identifiers of their own."""
+"""The oldest age that may be stated: 45 CFR 164.514(b)(2)(i)(C) lists all ages over 89."""
 
 
 def safe_harbour(table: Table) -> tuple[HarbourItem, ...]:
     """The eighteen identifiers of HIPAA's safe harbour, 45 CFR 164.514(b)(2), as a check-list.
 
-    All columns are looked at, by their values and names, but those that are never released. That
-    nothing was found is no proof that nothing is there: photographs and biometric data, for one,
-    are known by their names alone.
+    Every column except those that are never released is checked by its values and name. Finding
+    nothing does not prove that nothing is there: photographs and biometric data, for instance, are
+    recognised by name only.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def safe_harbour(table: Table) -> tuple[HarbourItem, ...]:
 
 
 def _placed(column: pl.Series) -> tuple[int, str]:
-    """The number on the list and why; 0 if the column is not on it."""
+    """The column's number on the list, and why; 0 if it is not on it."""
     words = header_words(column.name)
     if looks := content_of(column):
         if looks.kind == "phone" and "fax" in words:

@@ -1,16 +1,16 @@
-"""What the header of a column says: the number of a person, or a place, a time or a thing.
+"""What a column's header means: a person's number, or a place, a time, an amount or a thing.
 
-A header is read as its words written as one, so that `KundenNr`, `kunden_nr` and `Kundennr` are the
-same. It names people's numbers where it is
+The words of a header are joined before they are matched, so that `KundenNr`, `kunden_nr` and
+`Kundennr` are the same. A header names a person's number if it is
 
 - a word for a person with a word for a number, before or after it: `patient_id`, `num_client`;
 - an abbreviation of one with a word for a number: `subjid`, `hh_no`, `id_ind`;
 - a number that only people have (`mrn`, `nss`), or `id` alone;
-- a word for a person alone (`subject`), or one that may mean such a number (`phone`), both of which
-  need values that fit.
+- a word for a person alone (`subject`), or one that may mean such a number (`phone`); both need
+  values that fit.
 
-Other words may stand before the first two: `anonymous_patient_id`. Plurals are counts
-(`n_patients`), and so is whatever else stands in the header: `patient_age` is nobody's number.
+Other words may precede the first two: `anonymous_patient_id`. Plurals are counts (`n_patients`).
+Any other word rules it out: `patient_age` is nobody's number.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ import polars as pl
 from tamis.people import header_words, is_code
 
 DIGITS = 7
-"""The digits of a telephone number."""
+"""Fewest digits of a telephone number."""
 SHORTEST = 4
-"""The digits of a number under a header that may mean another: `mail` may count letters sent."""
+"""Fewest characters of a number under an ambiguous header: `mail` may count letters sent."""
 VARIED = 0.1
-"""Distinct values per row from which texts headed by a word for a person may be people."""
+"""Least distinct values per row under a header that is a word for a person."""
 
 _PERSON = """
 patient person individual subject customer client user member employee student participant
@@ -57,7 +57,7 @@ clienten persoons lid burgerservice person kunde medlems hasta kisi uye tckimlik
 potilas henkilo asiakas rodne osoba chi pan nir medrec membership historia tessera relatie
 mem hic medicare medicaid deltagar
 """
-"""What is short for people and for what stands for them, beside a word for a number."""
+"""Abbreviations of people, and things that stand for them, beside a word for a number."""
 _NUMBERS = """
 ssn nss nhs mrn npi mpi empi medrec ipp nip nhc nif dni cpf curp cuil cuit cedula
 bsn hetu henkilotunnus pesel oib jmbg egn cnp aadhaar aadhar tckn tckimlik kimlik rodnecislo
@@ -74,13 +74,13 @@ _MAYBE = """
 nin sin nie rut cpr bib serial licence license email mail phone telephone telefon mobile badge
 loyaltycard expediente prontuario nino nir tfn nric nik taj amka tessera cartella
 """
-"""The same, if they are long enough."""
+"""Numbers that count as people's only if the values are long enough."""
 _PHONE = """
 phone cell cellphone tel fax gsm whatsapp handy festnetz telefon telephone portable telefono movil
 celular telemovel cellulare telefoon mobiel mobil mobile puhelin matkapuhelin komorka telefonas
 hp dienthoai emergencycontact ceptelefonu
 """
-"""Telephones, which have numbers of seven digits or more; other numbers may count calls."""
+"""Words for telephones, whose numbers have seven digits or more; shorter ones may count calls."""
 _AFTER = """
 id ids idno idnum idnr uid uuid guid no nr nbr num number nummer numero nro numer numarasi cislo
 szam lbnr lobenr key hash token ref reference pseudonym kennung tunnus azonosito
@@ -121,7 +121,7 @@ reddito stipendio prezzo renda
 PLACES = frozenset(_PLACES.split())
 AMOUNTS = frozenset(_AMOUNTS.split())
 ELSEWHERE = PLACES | AMOUNTS | frozenset(f"{_THINGS} {_TIMES}".split())
-"""Words for what many people have in common, although little else may change within it."""
+"""Words for what many people share; other columns may be constant within it, as within a person."""
 
 
 _SURVEY = """
@@ -138,9 +138,9 @@ _WEIGHTED = re.compile(
     r"cross|long|cal)(?:weight|wght|wgt|wt)s?(?:p|fin|final)?"
     r"|wgtp|(?:weight|wght|wgt|wt)(?:fin|finl|final|mec|int|ss|ssall|ssps|ssnr|per|hh|ind)(?:yr)?"
 )
-"""A word for what is weighted or how, together with one for a weight."""
+"""A word for what is weighted, or how, joined to one for a weight."""
 HEAVY = 20_000
-"""The mean from which a weight is nobody's, whether in kilograms or grams."""
+"""A mean this large is nobody's own weight, neither in kilograms nor in grams."""
 SURVEY, SURVEY_WEIGHTS = frozenset(_SURVEY.split()), frozenset(_WEIGHTS.split())
 
 _IDS = frozenset({"id", "ids", "idno", "idnum", "idnr"})
@@ -159,7 +159,7 @@ def is_of_things(name: str) -> bool:
 
 
 def is_of_amounts(name: str) -> bool:
-    """Whether a header names how much there is of something, and nobody's number.
+    """Whether a header names an amount of something, and not a number that identifies.
 
     >>> is_of_amounts("MonthlyIncome"), is_of_amounts("income_id"), is_of_amounts("account")
     (True, False, False)
@@ -169,10 +169,10 @@ def is_of_amounts(name: str) -> bool:
 
 
 def is_survey_weight(column: pl.Series, question: str = "") -> bool:
-    """Whether a column says how many of a population a row stands for: by its words and values.
+    """Whether a column is a survey weight (how many of a population a row represents).
 
-    `weight` alone may be that of a person, so another word must say which one it is, or values that
-    nobody weighs.
+    Decided by its header, its question and its values. `weight` alone may be a person's, so another
+    word must say that it is a survey's, or the values must be more than anybody weighs.
 
     >>> kilos = pl.Series([71.5, 80.25, 64.0])
     >>> is_survey_weight(kilos.alias("weight")), is_survey_weight(kilos.alias("pspwght"))
@@ -194,7 +194,7 @@ def is_survey_weight(column: pl.Series, question: str = "") -> bool:
 
 
 def is_headed_as_id(name: str) -> bool:
-    """Whether a header says only who: patient, patient_nbr, usubjid, but not patient_age.
+    """Whether a header names only a person or their number: patient_nbr, but not patient_age.
 
     >>> [is_headed_as_id(n) for n in ("usubjid", "MemberID_t", "case_no", "patient_age", "paid")]
     [True, True, True, False, False]
@@ -205,7 +205,7 @@ def is_headed_as_id(name: str) -> bool:
 
 
 def names_person(column: pl.Series) -> bool:
-    """Whether a column is headed as the number of a person and has values that fit.
+    """Whether a column's header names a person's number, and its values fit.
 
     >>> names_person(pl.Series("mail", [3, 17])), names_person(pl.Series("mrn", [70_017, 70_018]))
     (False, True)
@@ -225,7 +225,7 @@ def names_person(column: pl.Series) -> bool:
 
 @cache
 def _how_headed(name: str) -> str:
-    """By a number of people ("sure"), a person alone, what may mean either, a telephone; or ""."""
+    """How a header names a person's number: "sure", "person", "maybe", "phone" or ""."""
     every = header_words(name)
     words = [w for w in every if len(w) > 1]
     joined = "".join(words)

@@ -1,8 +1,8 @@
-"""Direct identifiers by their content: what the values of a column look like.
+"""Direct identifiers recognised by content: what the values of a column look like.
 
-Names of columns mislead; an e-mail address is one wherever it stands. Addresses are looked for in
-all values of a column, the rest in a bounded number of distinct ones. `docs/identifiers.md` says
-how often this is right.
+Names of columns mislead, but an e-mail address is one wherever it stands. E-mail and web addresses
+are searched for in all values of a column, the rest in a bounded number of distinct values.
+`docs/identifiers.md` says how often this is right.
 """
 
 from __future__ import annotations
@@ -27,23 +27,24 @@ Kind = Literal[
 ]  # fmt: skip
 
 LOOKED_AT = 5_000
-"""The most distinct values of a column that are looked at."""
+"""The most distinct values of a column that are tested."""
 MOSTLY = 0.8
-"""The share of values at which a column is of one kind."""
+"""Least share of values of one kind that makes the column that kind."""
 SOME_SHARE = 0.02
-"""The share of texts at which they have names or telephone numbers in them."""
+"""Least share of texts that contain names or telephone numbers."""
 FEWEST_CHECKED = 8
-"""The fewest numbers that are told by their check digits, one in ten being right by chance."""
+"""The fewest numbers judged by check digits, which one in ten random numbers has right."""
 LIFETIME = 50
-"""The years over which dates are spread that are those of births."""
+"""Years that dates must span to count as dates of birth without being named so."""
 ROUGHLY, IN_STEP = 0.15, 0.7
-"""How far steps from date to date may differ, as months do, and the share of alike ones that it
-takes, since markets close at weekends; of dates at random, a tenth of the steps are so alike."""
+"""Relative difference within which steps between dates count as equal, as months differ; and the
+least share of equal steps in a series, as markets close at weekends. Of random dates, a tenth of
+the steps are that alike."""
 
 
 @dataclass(frozen=True)
 class Content:
-    """What the values of a column are: the kind of direct identifier, and in words."""
+    """The kind of direct identifier that a column's values are, and its name in words."""
 
     kind: Kind
     words: str
@@ -86,17 +87,17 @@ _SHAPES: tuple[tuple[Content, tuple[str, ...]], ...] = (
     (Content("coordinates", "coordinates"), (_PLACE,)),
     (Content("phone", "telephone numbers"), _PHONES),
 )
-"""What all values have the shape of."""
+"""Kinds that are recognised by the shape of all values."""
 _BIRTH = {"birth", "birthday", "birthdate", "dob", "born", "naissance", "geburt", "geburtsdatum"}
 _PLACES = {"lat", "latitude", "lon", "lng", "long", "longitude"}
 
 
 SMALL_TYPES = (pl.Boolean, pl.Int8, pl.UInt8, pl.Int16, pl.UInt16)
-"""Types of numbers too small to identify; of very many columns, each look takes milliseconds."""
+"""Types with too few values to identify anyone; skipping them saves time on very wide tables."""
 
 
 def content_of(column: pl.Series) -> Content | None:
-    """What direct identifier the values of a column look like; `None` if none.
+    """The direct identifier that the values of a column look like; `None` if none.
 
     Parameters
     ----------
@@ -105,7 +106,7 @@ def content_of(column: pl.Series) -> Content | None:
     Returns
     -------
     Content or None
-        The surest kind.
+        The first kind that fits, in order of certainty.
 
     Examples
     --------
@@ -127,12 +128,12 @@ def content_of(column: pl.Series) -> Content | None:
         return _checked(texts)
     if written := _written(known.cast(pl.String), texts):
         return written
-    found = (look(texts) for look in (_inside, _shaped, _checked, _networked, _streets))
-    return next(filter(None, found), None) or _of_text_dates(column.name, texts) or _people(texts)
+    looks = (look(texts) for look in (_inside, _shaped, _checked, _networked, _streets))
+    return next(filter(None, looks), None) or _of_text_dates(column.name, texts) or _people(texts)
 
 
 def _known(column: pl.Series) -> pl.Series:
-    """The distinct values that may identify; of numbers, those of nine digits or more."""
+    """Distinct values that may identify; none of numbers with mostly fewer than nine digits."""
     bare = column.alias("").drop_nulls()
     if column.dtype.is_numeric():
         whole = bare.cast(pl.Int64, strict=False).drop_nulls()
@@ -145,19 +146,19 @@ def _known(column: pl.Series) -> pl.Series:
 
 
 def _some(known: pl.Series) -> pl.Series:
-    """Some of the values as texts, spread evenly."""
+    """An evenly spaced subset of the values, as texts of bounded length."""
     step = -(-known.len() // LOOKED_AT)
     cut = known.gather_every(step) if step > 1 else known
     return cut.cast(pl.String).str.strip_chars().str.slice(0, 2_000)
 
 
 def is_whole(present: pl.Series) -> bool:
-    """Whether values are text, dates or whole numbers rather than measured fractions."""
+    """Whether values are texts, dates or whole numbers rather than measured fractions."""
     return not present.dtype.is_float() or bool((present == present.floor()).all())
 
 
 def _share(texts: pl.Series, *shapes: str) -> float:
-    """The share of texts that one of the shapes is found in."""
+    """Largest share of texts that contain any one of the shapes."""
     return max(int(texts.str.contains(shape).sum()) for shape in shapes) / max(texts.len(), 1)
 
 
@@ -166,11 +167,11 @@ _WRITTEN: tuple[tuple[Content, str, str], ...] = (
     (Content("url", "web addresses"), "://", _URL),
     (Content("url", "web addresses"), "www.", _URL),
 )
-"""What nobody writes by chance, with a sign that every one of them has."""
+"""Addresses that nobody writes by chance, each with a literal that all have: a cheap pre-filter."""
 
 
 def _written(cells: pl.Series, texts: pl.Series) -> Content | None:
-    """Addresses, of which one among all distinct values is enough."""
+    """E-mail and web addresses, of which one among all distinct values is enough."""
     for looks, sign, shape in _WRITTEN:
         signed = cells.filter(cells.str.contains(sign, literal=True)).head(LOOKED_AT)
         if _share(signed.str.slice(0, 2_000), shape):
@@ -180,7 +181,7 @@ def _written(cells: pl.Series, texts: pl.Series) -> Content | None:
 
 
 def _inside(texts: pl.Series) -> Content | None:
-    """Numbers inside longer texts."""
+    """Account and telephone numbers inside longer texts."""
     if _some_iban(texts):
         return Content("account", "bank account numbers (IBAN)")
     called = _share(texts, _CALLED)
@@ -191,12 +192,12 @@ def _inside(texts: pl.Series) -> Content | None:
 
 def _some_iban(texts: pl.Series) -> bool:
     shape = r"\b[A-Z]{2}\d{2}(?: ?[0-9A-Z]{4}){2,7}(?: ?[0-9A-Z]{1,3})?\b"
-    found = texts.str.extract(f"({shape})").drop_nulls()
-    return any(OTHER["bank account numbers (IBAN)"](_plain(text)) for text in found)
+    candidates = texts.str.extract(f"({shape})").drop_nulls()
+    return any(OTHER["bank account numbers (IBAN)"](_plain(text)) for text in candidates)
 
 
 def _plain(text: str) -> str:
-    """Capitals and digits alone.
+    """A text reduced to capitals and digits.
 
     >>> _plain("gb82 west-1234")
     'GB82WEST1234'
@@ -206,7 +207,7 @@ def _plain(text: str) -> str:
 
 def _shaped(texts: pl.Series) -> Content | None:
     for looks, shapes in _SHAPES:
-        # Telephone numbers in some countries' forms, others in another's.
+        # Summed, since a column may mix the telephone numbers of several countries.
         matched = sum(_share(texts, shape) for shape in shapes)
         if matched >= MOSTLY and (looks.kind != "phone" or texts.len() >= 3):
             return looks
@@ -214,7 +215,7 @@ def _shaped(texts: pl.Series) -> Content | None:
 
 
 def _checked(texts: pl.Series) -> Content | None:
-    """Numbers whose check digits are right."""
+    """Numbers recognised by their check digits."""
     numbers = [_plain(text) for text in texts.head(500)]
     some = sum(8 <= len(n) <= 34 for n in numbers)
     if len(numbers) < FEWEST_CHECKED or some < MOSTLY * len(numbers):
@@ -254,7 +255,7 @@ def _streets(texts: pl.Series) -> Content | None:
 
 
 def _people(texts: pl.Series) -> Content | None:
-    """Names of people: alone, or in texts of several words."""
+    """Names of people: as whole values, or inside longer texts."""
     shaped = texts.filter(texts.str.contains(_PERSON))
     if texts.len() >= FEWEST_CHECKED and shaped.len() >= 0.7 * texts.len():
         named = [_has_given_name(text) for text in shaped.head(1_000)]
@@ -288,7 +289,7 @@ def _tells_a_name(text: str) -> bool:
 
 
 def without_accents(word: str) -> str:
-    """A word in small letters without accents and signs.
+    """A word in lower case, without accents and signs.
 
     >>> without_accents("François,")
     'francois'
@@ -298,7 +299,7 @@ def without_accents(word: str) -> str:
 
 
 def _words(name: str) -> set[str]:
-    """The words of a name, by its signs and by its capitals, and as if it had no capitals.
+    """The words of a name, split at signs and capitals, and again as if it were in lower case.
 
     >>> sorted(_words("DateOfBirth"))
     ['birth', 'date', 'dateofbirth', 'of']
@@ -307,11 +308,12 @@ def _words(name: str) -> set[str]:
 
 
 def _of_years(name: str, dates: pl.Series) -> Content | None:
-    """Dates of birth, by the name of their column or because they span a life."""
+    """Dates of birth, by the column's name or because they span a lifetime."""
     years = dates.dt.year() if dates.dtype.is_temporal() else dates
     known = years.filter((years >= 1890) & (years <= 2100)).sort()
     if known.len() < MOSTLY * years.len() or not known.len():
         return None
+    # From the 5th to the 95th percentile, so that a few wrong dates do not make a lifetime.
     first, last = known[known.len() // 20], known[-1 - known.len() // 20]
     if _words(name) & _BIRTH or (last - first >= LIFETIME and not _are_in_step(dates)):
         return Content("birth", "dates of birth")
@@ -319,7 +321,7 @@ def _of_years(name: str, dates: pl.Series) -> Content | None:
 
 
 def _are_in_step(dates: pl.Series) -> bool:
-    """Whether dates follow each other day by day or month by month, each once, as prices have them.
+    """Whether dates are a series, each once and in equal steps, like those of prices.
 
     >>> days = pl.date_range(pl.date(1950, 1, 1), pl.date(2019, 1, 1), "1mo", eager=True)
     >>> _are_in_step(days), _are_in_step(days.gather([0, 3, 4, 9, 40, 41, 80, 95]))
@@ -339,16 +341,17 @@ def _of_text_dates(name: str, texts: pl.Series) -> Content | None:
 
 
 def _of_places(column: pl.Series) -> Content | None:
-    """Latitudes and longitudes: numbers of many digits that only their name tells from others."""
+    """Latitudes and longitudes: numbers with many decimals, recognised by the column's name."""
     if not is_place(column):
         return None
     present = column.alias("").drop_nulls()
+    # Two decimals of a degree are about a kilometre: coarser ones name no address.
     fine = int(((present * 100).round() / 100 != present).sum()) >= 0.5 * present.len()
     return Content("coordinates", "coordinates") if fine else None
 
 
 def is_place(column: pl.Series) -> bool:
-    """Whether a column is a latitude or longitude by its name and range, however fine.
+    """Whether a column is a latitude or longitude by its name and range, at any precision.
 
     >>> is_place(pl.Series("long", [-73.9, 2.3])), is_place(pl.Series("how_long", [1200.5]))
     (True, False)

@@ -1,7 +1,7 @@
-"""Columns that identify rows or people: direct identifiers, values that hardly repeat, keys.
+"""Columns that could identify rows or people: direct identifiers, near-unique values, keys.
 
-Such a column must not be released by oversight. So it is refused until the data holder
-has said what it is for; measured fractions hardly repeat by nature and only cause a warning.
+Such a column must not be released by oversight, so it is an error until the data holder has stated
+its role. Measured fractions are near-unique by nature and only cause a warning.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ from tamis.read.repeats import repeats_like_people, sibling_of
 from tamis.table import Roles, Table, bare, content_order
 
 LEAST = 20
-"""Rows, and distinct values, below which chance alone makes columns look like keys."""
+"""Fewest rows, and distinct values, to judge: with fewer, chance makes columns look like keys."""
 NEARLY = 0.95
-"""The share of distinct values at which a column has a different one in nearly every row."""
+"""Least distinct values per row of a near-unique column."""
 NEARLY_TEXTS = 0.9
-"""The same for text, which is less likely than measured numbers to differ by chance."""
+"""Like `NEARLY`, for text, which is less likely than measured numbers to differ by chance."""
 STEADY = 0.9
-"""The share of equal steps at which numbers count as a sequence, even if it restarts."""
+"""Least share of equal steps in a sequence, so that it may restart; also of values of one shape."""
 STEP_ERROR = 1e-6
-"""How far equal steps may differ, relatively."""
+"""Relative difference within which steps count as equal."""
 FEW_EACH = 0.2
-"""The least distinct values per row of a column that may number rows, repeats included."""
+"""Least distinct values per row of a column that may number rows with repeats."""
 CLOSE = 3
-"""The largest middle step between numbers of rows."""
+"""Largest median step between numbers of rows."""
 BANDS = 5
-"""Row numbers in this many bands of equal length, or more, are still recognised."""
+"""Fewest bands of equal length in which row numbers are still recognised."""
 BEGINNING = 1000
-"""The first rows, which tell at once that most columns are not sorted."""
+"""Rows of a first test, which is enough to show that most columns are not sorted."""
 NINE_DIGITS = 10**8
-"""The smallest number of nine digits: shorter ones hardly name people."""
+"""The smallest number of nine digits; shorter ones hardly identify people."""
 OFTEN = 0.01
-"""Distinct values per row at which a column named like a key counts as one."""
+"""Least distinct values per row of a column named like a key."""
 
 UNIQUE = "a different value in nearly every row"
 ORDER = "follows the order of the rows"
@@ -53,7 +53,7 @@ REPEATS = "repeats like a person: a few rows each, within which other columns do
 SIBLING = "tells the same people apart as {}, or is a part of it"
 
 _KEYS = {"id", "uuid", "guid", "key", "hash"}
-"""What the names of keys end in."""
+"""Last words of the names of keys."""
 _ROWS = {"row", "rows", "rowname", "rownames", "rownumber", "record", "index", "idx"}
 """Words for rows."""
 _SHAPES = (
@@ -65,7 +65,7 @@ _SHAPES = (
 
 
 def refuse_unstated_identifiers(table: Table) -> None:
-    """Refuse a table with columns that could identify people and have no stated role.
+    """Raise if columns that could identify people have no stated role.
 
     Measured fractions that hardly repeat only cause a warning.
     """
@@ -79,10 +79,10 @@ def refuse_unstated_identifiers(table: Table) -> None:
 
 
 def refuse_left_identifiers(table: Table) -> None:
-    """Refuse to release rows among which a column could identify people, though not among all.
+    """Raise if a column could identify people among the released rows, though not among all.
 
-    Where people are left out, those may go who shared a value. What is left is looked at as by
-    `verify`, in no order.
+    Suppression may leave out exactly those who shared a value. The rows are tested as `verify`
+    tests them, in random order.
 
     >>> frame = pl.DataFrame({"who": range(100, 130), "ill": ["no", "yes"] * 15})
     >>> refuse_left_identifiers(Table(frame, Roles(target="ill", plain=("who",))))
@@ -97,7 +97,7 @@ def refuse_left_identifiers(table: Table) -> None:
 
 
 def refuse_open_person(table: _Asked) -> None:
-    """Refuse a table whose identifiers disagree on who is a person, until one of them is named."""
+    """Raise if identifiers disagree on who is a person, until one of them is named."""
     if found := open_person_words(table):
         raise InputError(found)
 
@@ -108,7 +108,7 @@ class _Asked(Protocol):
 
 
 def open_person_words(table: _Asked) -> str:
-    """The question who is a person, with what each answer would mean; empty if it is settled.
+    """Ask which column stands for people, with what each answer means; empty if it is settled.
 
     >>> frame = pl.DataFrame({"set": [1, 1, 2, 2], "patient": [7, 8, 9, 10], "ill": [0, 1, 0, 1]})
     >>> open_person_words(Table(frame, Roles(target="ill", identifiers=("set", "patient"))))
@@ -125,7 +125,7 @@ Name the column that stands for people with --person, or pass --row-is-person"
 
 
 def _is_settled(table: Table) -> bool:
-    """Whether it is said who is a person, or a number among the identifiers says it."""
+    """Whether the person column is stated, or a code among the identifiers decides it."""
     roles = table.roles
     return roles.person is not None or any(
         is_code(table.frame.get_column(c)) for c in roles.identifiers
@@ -133,7 +133,7 @@ def _is_settled(table: Table) -> bool:
 
 
 def _offers(ids: list[str]) -> str:
-    """What may be said of such columns; leaving out an id would leave rows to be counted."""
+    """The options for such columns; --drop is not offered for ids, as k would then count rows."""
     released = (
         "--quasi protects it by k, --feature releases it as an ordinary column that you have "
         "checked"
@@ -149,7 +149,7 @@ def _offers(ids: list[str]) -> str:
 
 
 def warn_of_unstated_identifiers(table: Table) -> None:
-    """Warn about what `refuse_unstated_identifiers` refuses, and about measured fractions."""
+    """Like `refuse_unstated_identifiers`, with warnings instead of an error."""
     if found := _unstated(table):
         roles = "--identifier, --drop, --quasi or --feature"
         if any(f.person for f in found.values()) and not _is_settled(table):
@@ -168,7 +168,7 @@ def warn_of_unstated_identifiers(table: Table) -> None:
 def warn_of_fractions(table: Table, *, told: Collection[str] = ()) -> None:
     """Warn about features of measured fractions and amounts that hardly repeat.
 
-    Of columns that were told of already, such as coordinates, nothing is said.
+    Columns in `told`, such as coordinates, were reported already and are skipped.
     """
     known = {*likely_weights(table), *told}
     if fractions := [c for c in _open(table) if c not in known and _hardly_repeats(table, c)]:
@@ -180,7 +180,7 @@ def warn_of_fractions(table: Table, *, told: Collection[str] = ()) -> None:
 
 
 def likely_weights(table: Table) -> list[str]:
-    """The features without a stated role that say how many people of a population a row stands for.
+    """Features without a stated role that look like survey weights.
 
     >>> frame = pl.DataFrame({"pspwght": [0.5, 1.5, 1.0], "ill": [0, 1, 0]})
     >>> likely_weights(Table(frame, Roles(target="ill")))
@@ -194,7 +194,7 @@ def likely_weights(table: Table) -> list[str]:
 
 
 def warn_of_weights(table: Table) -> None:
-    """Ask whether a column is a survey weight, which is no property of a person."""
+    """Warn about columns that look like survey weights, which are no property of a person."""
     if found := likely_weights(table):
         _warn(
             f"{listed_as('column', found, 'looks', 'look')} like a survey weight, of how many "
@@ -204,9 +204,9 @@ def warn_of_weights(table: Table) -> None:
 
 
 def warn_of_sorted(table: Table, *, told: Collection[str] = ()) -> None:
-    """Say which ordinary columns the file is sorted by: their order does not leave.
+    """Note which ordinary columns the file is sorted by; that order is never released.
 
-    Of columns that were told of already, such as those that could identify people, nothing is said.
+    Columns in `told`, such as those that could identify people, were reported already.
     """
     if names := [c for c in sorted_columns(table) if c not in told]:
         warnings.warn(
@@ -225,21 +225,21 @@ _TAKEN = (
 
 
 def sorted_columns(table: Table) -> list[str]:
-    """The features without a stated role that the rows are sorted by, with some twenty values.
+    """Features without a stated role that the rows are sorted by, of at least `LEAST` values.
 
     >>> frame = pl.DataFrame({"age": [20 + i // 9 for i in range(300)], "ill": [0, 1] * 150})
     >>> sorted_columns(Table(frame, Roles(target="ill")))
     ['age']
     """
     columns = {c: _comparable(bare(table.frame.get_column(c))).drop_nulls() for c in _open(table)}
-    found = [
+    ordering = [
         c for c, cells in columns.items() if _is_sorted_by(cells) and cells.n_unique() >= LEAST
     ]
-    return [] if found and _is_sorted_by_content(table.frame) else found
+    return [] if ordering and _is_sorted_by_content(table.frame) else ordering
 
 
 def unstated_identifiers(table: Table) -> dict[str, str]:
-    """The features that could identify people and have no stated role, each with the reason.
+    """Features that could identify people and have no stated role, each with the reason.
 
     >>> frame = pl.DataFrame({"who": range(100, 130), "ill": ["no", "yes"] * 15})
     >>> unstated_identifiers(Table(frame))
@@ -254,7 +254,7 @@ def _unstated(table: Table) -> dict[str, Finding]:
 
 
 class Finding(NamedTuple):
-    """Why a column could identify people, and whether it repeats as people with rows do."""
+    """Why a column could identify people, and whether it repeats like an id of people."""
 
     why: str
     person: bool = False
@@ -263,18 +263,17 @@ class Finding(NamedTuple):
 def identifying_columns(
     frame: pl.DataFrame, *, known: Collection[str] = (), among: Collection[str] | None = None
 ) -> dict[str, Finding]:
-    """The columns that could identify people, by header, content, form and kinship.
+    """Columns that could identify people: by header, content, form, or kinship to an identifier.
 
-    This is the one check of the door: commands ask it of a table that comes in, and of rows that
-    leave.
+    This one check is applied to every table that is read, and to all rows that are released.
 
     Parameters
     ----------
     frame : polars.DataFrame
     known : collection of str
-        Identifiers that are stated, whose siblings are looked for; none is looked at itself.
+        Stated identifiers; they are not tested, but their siblings are searched for.
     among : collection of str, optional
-        The columns to look at; by default all but the known ones.
+        The columns to test; by default all but the known ones.
 
     Returns
     -------
@@ -301,7 +300,7 @@ def identifying_columns(
 
 
 MOST_KIN = 12
-"""The most identifiers whose siblings are looked for."""
+"""The most identifiers whose siblings are searched for."""
 
 
 def _look_at(frame: pl.DataFrame, name: str, *, arranged: bool = False) -> Finding | None:
@@ -312,7 +311,7 @@ def _look_at(frame: pl.DataFrame, name: str, *, arranged: bool = False) -> Findi
         return Finding(f"looks like {looks.words}", counts_people(frame, name))
     if why := named_by_header(column) or identifying_form(column, arranged=arranged):
         person = counts_people(frame, name)
-        if why == ORDER and person:  # the rows of each person stand together
+        if why == ORDER and person:  # an id in order, because each person's rows are adjacent
             why = KEY if names_person(column) else REPEATS
         return Finding(why, person)
     if why := named_by_values(column):
@@ -321,9 +320,9 @@ def _look_at(frame: pl.DataFrame, name: str, *, arranged: bool = False) -> Findi
 
 
 def counts_people(frame: pl.DataFrame, name: str) -> bool:
-    """Whether a column stands for people who have several rows, by its header or its form.
+    """Whether a column is an id of people with several rows, by its header or its form.
 
-    Numbers and codes do, and names do not: two people may have one.
+    Numbers and codes can be; names cannot, since two people may share one.
 
     >>> frame = pl.DataFrame({"usubjid": [f"S{i // 3}" for i in range(90)], "ill": [0, 1] * 45})
     >>> counts_people(frame, "usubjid"), counts_people(frame, "ill")
@@ -340,10 +339,10 @@ def counts_people(frame: pl.DataFrame, name: str) -> bool:
 
 
 def counted_when_dropped(frame: pl.DataFrame, roles: Roles) -> Roles:
-    """The roles with ids that stand for people counted, not forgotten, where they are left out.
+    """Turn dropped columns that are ids of people into identifiers.
 
-    Neither is released; but to drop the id would make k a number of rows. Where it is said who is a
-    person, or another number says it, nothing changes.
+    Neither is released, but without the id k would count rows instead of people. Nothing changes
+    where the person column is stated, or another code decides it.
 
     >>> frame = pl.DataFrame({"pid": [i // 3 for i in range(90)], "ill": [0, 1] * 45})
     >>> counted_when_dropped(frame, Roles(target="ill", dropped=("pid",))).identifiers
@@ -363,10 +362,10 @@ def counted_when_dropped(frame: pl.DataFrame, roles: Roles) -> Roles:
 
 
 def _is_sorted_by_content(frame: pl.DataFrame) -> bool:
-    """Whether the rows are in the order in which tamis writes them, and not by chance.
+    """Whether the rows are in the order in which tamis writes releases, and not by chance.
 
-    Then the first column says nothing by following that order. Rows sorted by this column alone
-    would have those of equal value in any order, so enough of these must be in order, too.
+    If so, it says nothing about the first column that it follows the order. In rows sorted by this
+    column alone, ties would be in any order; so enough ties must be in order as well.
     """
     varying = [cells.alias("") for cells in frame.get_columns() if bare(cells).n_unique() > 1]
     rows = pl.DataFrame([cells.alias(str(i)) for i, cells in enumerate(varying)])
@@ -378,9 +377,9 @@ def _is_sorted_by_content(frame: pl.DataFrame) -> bool:
 
 
 def identifying_form(column: pl.Series, *, arranged: bool = False) -> str:
-    """Why a column identifies rows or people, by its form alone; empty if it does not seem to.
+    """Why a column could identify rows or people, by its form alone; empty if it does not.
 
-    With `arranged`, the rows were sorted by content, so that to be sorted says nothing.
+    With `arranged`, the rows were sorted by content, so being sorted is no evidence.
     """
     # Nameless: a name such as "^a.*$" is a pattern to most methods of a polars series.
     present = _comparable(column.alias("")).drop_nulls()
@@ -392,7 +391,7 @@ def identifying_form(column: pl.Series, *, arranged: bool = False) -> str:
     measured = present.dtype.is_numeric() and is_of_amounts(column.name)
     if (whole := is_whole(present)) and often and not measured:
         return UNIQUE
-    # In a panel, the years or the firms follow the order of the rows and number none of them.
+    # In panel data, years or firms follow the order of the rows without numbering them.
     in_turn = 2 * distinct <= present.len() and is_of_things(column.name)
     if not in_turn and _in_order(present, distinct, arranged):
         return ORDER
@@ -410,7 +409,7 @@ def _comparable(column: pl.Series) -> pl.Series:
 
 
 def _hardly_repeats(table: Table, name: str) -> bool:
-    column = table.frame.get_column(name)  # a schema is made anew, of all columns
+    column = table.frame.get_column(name)  # not `schema`, which polars builds anew for all columns
     if not column.dtype.is_numeric():
         return False
     present = column.alias("").drop_nulls()
@@ -428,14 +427,14 @@ def _in_order(present: pl.Series, distinct: int, arranged: bool) -> bool:
 
 
 def _is_sorted_by(present: pl.Series) -> bool:
-    # A few rows tell of most columns that they are in no order.
+    # The first rows show that most columns are in no order.
     return _is_sorted(present.head(BEGINNING)) and _is_sorted(present)
 
 
 def _numbers_rows(present: pl.Series, distinct: int) -> bool:
-    """Whether sorted values number rows with gaps and repeats: few rows each, close together.
+    """Whether sorted values number rows, with gaps and repeats: few rows each, small steps.
 
-    An age or an income that a file is sorted by has more rows to a value, or larger steps.
+    An age or income that a file is sorted by has more rows per value, or larger steps.
     """
     if distinct < FEW_EACH * present.len() or not is_whole(present):
         return False
@@ -455,21 +454,23 @@ def _is_counted(present: pl.Series) -> bool:
     if not present.dtype.is_numeric():
         return False
     steps = present.cast(pl.Float64).diff().drop_nulls()
-    middle = steps.median()  # a step that most are equal to
+    middle = steps.median()  # the common step, if most steps are equal
     if middle in (0, None):
         return False
-    same = (steps / middle - 1).abs() <= STEP_ERROR  # a row number may have been divided
+    # With a tolerance, as row numbers may have been scaled, and so rounded.
+    same = (steps / middle - 1).abs() <= STEP_ERROR
     return bool(same.sum() >= STEADY * steps.len())
 
 
 def _in_bands(present: pl.Series) -> bool:
-    """Whether a few ascending values form runs of one length, as row numbers in bands do.
+    """Whether a few ascending values form runs of equal length, as banded row numbers do.
 
-    A column the file is sorted by has runs of different lengths, as its values vary in frequency.
+    An ordinary column that the file is sorted by has runs of different lengths.
     """
     if not present.dtype.is_numeric():
         return False
     runs = present.cast(pl.Float64).rle().struct.unnest()
+    # The last run may be cut short by the end of the table.
     lengths, steps = runs["len"].head(-1), runs["value"].diff().drop_nulls()
     return lengths.n_unique() == 1 and steps.n_unique() == 1
 
@@ -486,8 +487,8 @@ def _shaped(present: pl.Series) -> bool:
     """Whether nearly all values look like e-mail addresses, personal numbers or hashes."""
     if present.dtype.is_numeric():
         return bool((present >= NINE_DIGITS).sum() >= STEADY * present.len())
-    found = present.cast(pl.String).value_counts(name="n")
-    texts, counts = found.to_series(0), found["n"]
+    tally = present.cast(pl.String).value_counts(name="n")
+    texts, counts = tally.to_series(0), tally["n"]
     most = STEADY * present.len()
     return any(counts.filter(texts.str.contains(shape)).sum() >= most for shape in _SHAPES)
 

@@ -1,9 +1,9 @@
-"""Names of people, addresses and free text: by the header of a column together with its values.
+"""Names of people, addresses and free text, recognised by a column's header and values together.
 
 A header alone misleads (`first` may be a rank, `name` a product), and so do values alone (a column
-of towns). So a header that says "surname", in any of some twenty languages, needs values that could
-be names; one that may mean a name, such as `first` or `nom`, needs many of them; and without any
-such header, words count only where most of them occur once, as surnames do in any table.
+of towns). A header that says "surname", in any of some twenty languages, needs values that could be
+names. One that may mean a name, such as `first` or `nom`, needs many of them. Without such a
+header, words count only where most of them occur once, as surnames do in any table.
 """
 
 from __future__ import annotations
@@ -18,31 +18,32 @@ from tamis.read.headers import PEOPLE, PLACES, is_of_things
 from tamis.read.identifiers import without_accents
 
 FEWEST = 3
-"""Distinct values from which a column that is headed as names counts as names."""
+"""Fewest distinct values under a header that names people."""
 FEWEST_DOUBTFUL = 20
-"""The same where the header may mean something else."""
+"""Fewest distinct values under a header that may mean something else."""
 MOST_ONCE = 30
-"""The same where only the values tell."""
+"""Fewest distinct values where only the values count, not the header."""
 ONCE = 0.5
-"""The share of distinct values that occur once, from which words hardly repeat."""
+"""Least share of distinct values that occur once, for words to count as hardly repeating."""
 OFTEN = 0.05
-"""Distinct values per row from which a doubtful header counts."""
+"""Least distinct values per row under a doubtful header."""
 VARIED = 0.1
-"""Distinct values per row from which words without any header count."""
+"""Least distinct values per row without any such header."""
 LISTED, FEW_EACH = 100, 0.25
-"""Distinct values, in all and per row, from which single words count although most repeat."""
+"""Fewest distinct values, in all and per row, of single words that count although most repeat."""
 KNOWN = 0.12
-"""The share of rows with a common name from which words are names; of towns, it is 0.05 at most."""
+"""Least share of rows with a common name; columns of towns have 0.05 at most."""
 KNOWN_THINGS = 0.4
-"""The same where the header names a thing, such as a firm called after people."""
+"""Like `KNOWN`, under a header that names a thing, such as a firm called after people."""
 KNOWN_IN = 0.25
-"""The share of rows with a common name among two to four words from which these are full names; of
-firms, schools, teams and counties it is 0.15 at most."""
+"""Least share of rows with a common name among two to four words, for these to be full names;
+columns of firms, schools, teams and counties have 0.15 at most."""
 LIKE_NAMES = 0.8
+"""Least share of distinct values that have the shape of names."""
 MOST_WORDS = 4
 """The most words of a full name."""
 LONG = 4
-"""Blanks in a text from which it is prose."""
+"""Fewest blanks in a text that counts as prose."""
 LOOKED_AT = 5_000
 PROSE = "free text"
 
@@ -69,9 +70,9 @@ nomjeunefille nomdejeunefille primeironome nomemae nomepai fornavne numefamilie
 nomnaissance segundonombre nominativo eiginnafn kenninafn prizvyshche kunjom pangalan apelyido
 hoten hovaten lastnm firstnm fullnm preferredname नाम שםמשפחה שםפרטי
 """
-# As `header_words` gives them: Hangul, for one, is taken apart with the accents.
+# Normalised by `header_words`, as the headers are: it decomposes Hangul along with the accents.
 SURE_WORDS = frozenset("".join(header_words(word)) for word in _SURE.split())
-"""Words, or words written as one, that name nothing but people."""
+"""Words, or compounds written as one word, that can only mean names of people."""
 _DOUBTFUL = """
 first last given family middle name names nom noms nome nomi nombre nombres ad adi ime meno nume
 nama isim nimi navn namn naam nev neve vards vardas emri onoma izena jina nm alias aka
@@ -79,7 +80,7 @@ nama isim nimi navn namn naam nev neve vards vardas emri onoma izena jina nm ali
 DOUBTFUL = frozenset(_DOUBTFUL.split())
 """Words that may mean names of people."""
 NAME = DOUBTFUL - {"first", "last", "given", "family", "middle"}
-"""Those that mean names of people where a word says whose: `last_contact` may be a kind of it."""
+"""Those that mean names of people beside a word for a person; `last_contact`, for one, does not."""
 _WHOSE = """
 patient pat person people subject subj def defendant cust customer client emp employee member child
 mother father parent spouse partner husband wife victim witness suspect offender inmate applicant
@@ -91,13 +92,13 @@ pasient pacjent osoba person patienten paziente
 dipendente empleado salarie eleve schueler schuler mitarbeiter
 """
 WHOSE = PEOPLE | frozenset(_WHOSE.split())
-"""Whose name may be given, by the word for names or alone."""
+"""Words for persons, who may have a name, with the word for it or without."""
 _BETWEEN = """
 next of emergency legal birth preferred full actual holder account provider c p r s e de du del da
 di der den van la le el des
 """
 BETWEEN = frozenset(_BETWEEN.split())
-"""What else may stand there: a provider, for one, is a doctor or a hospital."""
+"""Words that may stand between these; `provider`, for one, is a doctor or a hospital."""
 _ADDRESS = """
 address addr street streetaddress residence domicile adresse anschrift strasse rue voie
 direccion domicilio calle indirizzo endereco morada adres straat adress gatuadress osoite
@@ -106,7 +107,7 @@ wohnanschrift rua residenza gateadresse strada adresas aadress alamat diachi adr
 hjemmeadresse bydliste
 """
 ADDRESS = frozenset(_ADDRESS.split())
-"""Words for where somebody lives, which need texts of several words."""
+"""Words for where somebody lives; the values must then be texts of several words."""
 
 COMMON = GIVEN_NAMES | FAMILY_NAMES
 
@@ -117,7 +118,7 @@ _MONTH = r"(?i)\b(?:jan|feb|m[aä]r|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz]
 
 
 def named_by_header(column: pl.Series) -> str:
-    """Why a column holds names or addresses, by its header and values that fit; empty if not.
+    """Why a column holds names or addresses, by its header with fitting values; empty if not.
 
     >>> named_by_header(pl.Series("Nachname", ["Kurz", "Lang", "Breit"]))
     'headed as names of people'
@@ -148,7 +149,7 @@ def named_by_header(column: pl.Series) -> str:
 
 
 def _is_sure(words: list[str]) -> bool:
-    """Whether a word of the header, or neighbours written as one, name nothing but people."""
+    """Whether a word of the header, or up to three joined ones, can only mean names of people."""
     if NAME & set(words) and WHOSE & set(words) and _is_doubtful(words):
         return True
     runs = range(1, 4)
@@ -189,7 +190,7 @@ def named_by_values(column: pl.Series) -> str:
 
 
 def _hardly_repeat(counts: pl.DataFrame, rows: int) -> bool:
-    """Whether most values occur once; of many single words, whether each has a few rows."""
+    """Whether most values occur once; for many single words, whether each has few rows."""
     distinct, once = counts.height, int((counts["n"] == 1).sum())
     if distinct >= MOST_ONCE and once >= ONCE * distinct and distinct >= VARIED * rows:
         return True
@@ -199,7 +200,7 @@ def _hardly_repeat(counts: pl.DataFrame, rows: int) -> bool:
 
 
 def _described(distinct: pl.Series) -> str:
-    """What texts that hardly repeat are like; codes and numbers are told elsewhere."""
+    """What texts that hardly repeat look like; codes and numbers are recognised elsewhere."""
     if _share(distinct, _LONG_WORD) < LIKE_NAMES or _share(distinct, _MONTH) >= ONCE:
         return ""
     if float((distinct.str.count_matches(r"\s") >= LONG).mean() or 0) >= ONCE:  # type: ignore[arg-type]

@@ -1,9 +1,9 @@
-"""One row a person: the rows of each person put together by stated aggregates.
+"""One row per person: aggregate the rows of each person as the data holder states.
 
 What is to be learnt is often about people (who comes back, who falls ill) while the table has a row
-for each stay. Each column then becomes one value a person, in a way that the holder states; a
-column that is the same in all rows of everybody needs no statement. Missing cells are passed over
-by every aggregate: a person without any value has a missing one, and counts 0.
+for each stay. Each column then becomes one value per person, by a stated aggregate; a column that
+never differs between the rows of a person needs none. Every aggregate skips missing cells: a person
+without any value gets a missing one, or 0 for counts.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tamis.errors import InputError, ReadingNote, did_you_mean, listed, listed_a
 from tamis.table import ColumnText, Dictionary, Roles, Table, bare, kind_of
 
 OTHERS = "*"
-"""What stands for all columns that differ within people and are not named."""
+"""Stands for all columns that differ within people and are not named."""
 SAME = "same"
 WORDS = {
     "first": "the first of a person's values",
@@ -36,7 +36,7 @@ WORDS = {
     "any": "whether it is so in any row of a person",
     "all": "whether it is so in every row of a person that says it",
 }
-"""What each aggregate gives."""
+"""What each aggregate returns, in words."""
 IN_ORDER = ("first", "last")
 OF_NUMBERS = ("sum", "mean", "median")
 OF_FLAGS = ("any", "all")
@@ -46,18 +46,18 @@ _SHAPE = re.compile(r"(?P<how>[a-z]+)(?:\((?P<inside>.*)\))?", re.DOTALL)
 
 @dataclass(frozen=True)
 class Aggregate:
-    """How one column of people comes about.
+    """How one column of the result is made.
 
     Parameters
     ----------
     name : str
-        What it is called.
+        Its name in the result.
     how : str
         One of `WORDS`, or ``"same"`` where all rows of a person agree.
     column : str, optional
-        What it is made of; `None`: it counts rows.
+        The column that is aggregated; `None`: rows are counted.
     value : str, optional
-        For any and all: the value that is asked for.
+        For ``"any"`` and ``"all"``: the value to look for.
     """
 
     name: str
@@ -67,12 +67,12 @@ class Aggregate:
 
     @property
     def keeps_values(self) -> bool:
-        """Whether its values are values of the column."""
+        """Whether the result has values of the column itself."""
         return self.how not in (*COUNTING, *OF_NUMBERS, *OF_FLAGS)
 
     @property
     def words(self) -> str:
-        """What it gives, in words.
+        """What it returns, in words.
 
         >>> Aggregate("visits", "count", None).words, Aggregate("a", "mean", "a").words
         ('how many rows a person has', "the mean over a person's rows")
@@ -83,7 +83,7 @@ class Aggregate:
 
 
 def asked_aggregates(given: Iterable[str] | Mapping[str, str] | None) -> dict[str, str]:
-    """How columns are to be put together, by their names.
+    """The aggregate asked for each column, from options or a mapping.
 
     >>> asked_aggregates(["age=first", "diabetes=any(icd=E11)"])
     {'age': 'first', 'diabetes': 'any(icd=E11)'}
@@ -95,17 +95,17 @@ def asked_aggregates(given: Iterable[str] | Mapping[str, str] | None) -> dict[st
     else:
         parts = given.split(",") if isinstance(given, str) else given
         pairs = [_pair(part) for part in parts]
-    found: dict[str, str] = {}
+    asked: dict[str, str] = {}
     for name, how in pairs:
-        if name in found:
+        if name in asked:
             raise InputError(f"--per-person names {name!r} twice; give each column one aggregate")
         if not isinstance(how, str):
             raise InputError(
                 f"--per-person: what becomes of {name!r} must be a text such as 'first', got "
                 f"{type(how).__name__}"
             )
-        found[name] = how.strip()
-    return found
+        asked[name] = how.strip()
+    return asked
 
 
 def _pair(part: str) -> tuple[str, str]:
@@ -127,28 +127,28 @@ def one_row_a_person(
     said: Dictionary | None = None,
     check: bool = True,
 ) -> tuple[pl.DataFrame, Roles, Dictionary]:
-    """Put the rows of each person together.
+    """Aggregate the rows of each person into one.
 
     Parameters
     ----------
     frame : polars frame
     roles : Roles
-        Its identifiers say who is a person, see `Table.people`; other roles are of the result.
+        Its identifiers distinguish people, see `Table.people`; other roles are of the result.
     asked : mapping of column to str
-        How each column comes about: ``"mean"``, ``"last(hba1c)"`` of another column, or
-        ``"any(icd=E11)"``, whether a value occurs; ``"count"`` of a name that no column has counts
-        rows. ``"*"`` stands for all columns that differ within people and are not named.
+        How each column is made: ``"mean"``, ``"last(hba1c)"`` of another column, or
+        ``"any(icd=E11)"``, whether a value occurs; ``"count"`` under a name that no column has
+        counts rows. ``"*"`` stands for all columns that differ within people and are not named.
     order : str, optional
-        The column that says which row is first and last.
+        The column that decides which row is first and last.
     said : mapping of column to ColumnText, optional
-        What the file says of columns.
+        What the file says of its columns.
     check : bool
-        `False` where no cell may decide about a refusal, for differential privacy.
+        `False` where no error may depend on cells, for differential privacy.
 
     Returns
     -------
     frame, roles, dictionary
-        The roles name what identifies people; each row is one.
+        Each row is a person, and the roles name what identifies them.
 
     Examples
     --------
@@ -171,9 +171,9 @@ def one_row_a_person(
         _check_values(people, plan)
         _note(people, plan, who)
     columns = [people.first_present(name) for name in who]
-    columns += [people.aggregate(each) for each in plan]
+    columns += [people.aggregate(aggregate) for aggregate in plan]
     dictionary = dict(said or {})
-    texts_of = {each.name: _text(each, dictionary) for each in plan}
+    texts_of = {aggregate.name: _text(aggregate, dictionary) for aggregate in plan}
     kept_roles = replace(roles, identifiers=who, person=who)
     made = pl.DataFrame(columns)
     return made, kept_roles, {name: text for name, text in texts_of.items() if text is not None}
@@ -188,7 +188,7 @@ def _identifying(roles: Roles) -> Roles:
 
 
 def _with_texts(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame with categories as texts, since their order means nothing unless it was stated."""
+    """Turn categories into texts: unlike an Enum's, their order has no stated meaning."""
     return frame.with_columns(
         [
             cells.cast(pl.String)
@@ -199,10 +199,10 @@ def _with_texts(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _who(table: Table, check: bool) -> tuple[str, ...]:
-    """The columns that say who is a person."""
+    """The columns that distinguish people; raises where that is open, or a row has none."""
     if not check and table.roles.person is None:
         raise InputError(
-            "--per-person finds who is a person by looking at cells, which differential privacy "
+            "--per-person would find out who is a person from cells, which differential privacy "
             "hides; name the column with --person COL"
         )
     who = table.person_columns
@@ -220,8 +220,8 @@ def _who(table: Table, check: bool) -> tuple[str, ...]:
     lacking = {c: bare(table.frame.get_column(c)).null_count() for c in who} if check else {}
     if bad := next((c for c, rows in lacking.items() if rows), None):
         raise InputError(
-            f"{plural(lacking[bad], 'row')} have no {bad!r}, so that nobody knows whose they are; "
-            "give it, or take these rows out before one row a person is made"
+            f"{plural(lacking[bad], 'row')} have no {bad!r}, so nobody knows whose they are; give "
+            "it, or remove these rows before making one row per person"
         )
     return who
 
@@ -233,7 +233,7 @@ def _plan(
     order: str | None,
     table: Table | None,
 ) -> list[Aggregate]:
-    """How each column of people comes about: those of the table in their order, then new ones."""
+    """The aggregate of each column of the result: the table's in their order, then new ones."""
     columns = frame.columns
     if order is not None and order not in columns:
         raise InputError(
@@ -277,7 +277,7 @@ def _plan(
 
 
 def _aggregate(name: str, how: str, frame: pl.DataFrame) -> Aggregate:
-    """An aggregate as it was written, of a column that it can be taken of."""
+    """Parse an aggregate, and check that it fits its column."""
     parts = _SHAPE.fullmatch(how)
     verb = parts["how"] if parts else how
     if parts is None or verb not in WORDS:
@@ -299,13 +299,13 @@ def _aggregate(name: str, how: str, frame: pl.DataFrame) -> Aggregate:
             f"its columns are {listed(frame.columns, most=30)}"
             f"{did_you_mean(str(column), frame.columns)}"
         )
-    found = Aggregate(name, verb, column, value)
-    _check_kind(found, frame.get_column(str(column)))
-    return found
+    aggregate = Aggregate(name, verb, column, value)
+    _check_kind(aggregate, frame.get_column(str(column)))
+    return aggregate
 
 
 def _check_kind(each: Aggregate, cells: pl.Series) -> None:
-    """Refuse an aggregate that means nothing for what a column holds."""
+    """Raise for an aggregate that is meaningless for a column's kind of values."""
     kind, what = kind_of(cells.dtype), f"--per-person: {each.how} of {each.column!r}"
     held = {"number": "numbers", "date": "dates", "nominal": "texts"}[kind]
     if each.how in OF_NUMBERS and kind != "number":
@@ -329,21 +329,21 @@ def _may_be_flags(dtype: pl.DataType) -> bool:
 
 
 def _differing(frame: pl.DataFrame, columns: Sequence[str], table: Table | None) -> list[str]:
-    """The columns of which some person has more than one value; all where cells are hidden."""
+    """The columns of which some person has several values; all columns where cells are hidden."""
     if table is None:
         return list(columns)
     who = pl.Series(table.people.codes)
-    found = []
+    differing = []
     for name in columns:
         pairs = pl.DataFrame([who.alias("who"), bare(frame.get_column(name)).alias("value")])
         several = pairs.drop_nulls().unique().get_column("who").is_duplicated().any()
         if several:
-            found.append(name)
-    return found
+            differing.append(name)
+    return differing
 
 
 class _Rows:
-    """The rows of a table, and whose they are."""
+    """The rows of a table with their people, ready to be aggregated."""
 
     def __init__(self, frame: pl.DataFrame, people: Any, order: str | None) -> None:
         self.frame, self.order = frame, order
@@ -355,7 +355,7 @@ class _Rows:
         return bare(self.frame.get_column(name)).alias("value")
 
     def first_present(self, name: str) -> pl.Series:
-        """The value of a column that is the same in all rows of a person; the least otherwise."""
+        """The value that all rows of a person share; the smallest if they differ."""
         return self._least(pl.DataFrame([self.who, self.cells(name)]), name)
 
     def aggregate(self, each: Aggregate) -> pl.Series:
@@ -375,25 +375,26 @@ class _Rows:
         if each.how == "most":
             counted = present.group_by("who", "value").agg(pl.len().alias("rows"))
             best = counted.filter(pl.col("rows") == pl.col("rows").max().over("who"))
-            return self._least(best, each.name)
+            return self._least(best, each.name)  # ties: the smallest value, in any order of rows
         grouped = present.group_by("who", maintain_order=True)
         if each.how in COUNTING:
             number = pl.col("value").len() if each.how == "count" else pl.col("value").n_unique()
             counts = self._of_people(grouped.agg(number), each.name)
             return counts.fill_null(0).cast(pl.Int64)
         value = pl.col("value")
+        # The widest type of its kind, since a sum in the column's own type could overflow.
         total = pl.Float64 if self.cells(each.column).dtype.is_float() else pl.Int64
-        found = {
+        aggregates = {
             "sum": value.cast(total).sum(),
             "mean": value.mean(),
             "median": value.median(),
             "min": value.min(),
             "max": value.max(),
         }
-        return self._of_people(grouped.agg(found[each.how]), each.name)
+        return self._of_people(grouped.agg(aggregates[each.how]), each.name)
 
     def _in_order(self, rows: pl.DataFrame, each: Aggregate) -> pl.Series:
-        """Of rows that share the place, the least value: the order of a file says nothing."""
+        """First or last value; ties take the smallest, as the order of a file means nothing."""
         assert self.place is not None
         placed = rows.with_columns(self.place).drop_nulls()
         end = pl.col("place").min() if each.how == "first" else pl.col("place").max()
@@ -411,16 +412,16 @@ class _Rows:
         present = rows.drop_nulls().sort("value", maintain_order=True)
         return self._of_people(present.group_by("who").agg(pl.col("value").first()), name)
 
-    def _of_people(self, found: pl.DataFrame, name: str) -> pl.Series:
-        """The value of each person, in the order in which people appear; missing where none."""
+    def _of_people(self, values: pl.DataFrame, name: str) -> pl.Series:
+        """The value of each person, in order of first appearance; missing where there is none."""
         joined = pl.DataFrame([self.people]).join(
-            found, on="who", how="left", maintain_order="left"
+            values, on="who", how="left", maintain_order="left"
         )
         return joined.get_column("value").alias(name)
 
 
 def is_value(cells: pl.Series, value: str) -> pl.Series:
-    """Which cells are the value that somebody wrote.
+    """Which cells equal a value given as text; among numbers, "3" equals 3.0.
 
     >>> is_value(pl.Series([3.0, 4.0]), "3").to_list()
     [True, False]
@@ -431,12 +432,13 @@ def is_value(cells: pl.Series, value: str) -> pl.Series:
         return cells.cast(pl.Float64) == float(value)
     except ValueError:
         raise InputError(
-            "--per-person asks a column of numbers for a value that is none; give a number"
+            "--per-person looks for a value that is not a number in a column of numbers; give a "
+            "number"
         ) from None
 
 
 def _check_values(people: _Rows, plan: Sequence[Aggregate]) -> None:
-    """Refuse flags that are none, and values that nobody has."""
+    """Raise for flags other than 0 and 1, and for values that no row has."""
     for each in plan:
         if each.how not in OF_FLAGS or each.column is None:
             continue
@@ -458,7 +460,7 @@ def _check_values(people: _Rows, plan: Sequence[Aggregate]) -> None:
 
 
 def _note(people: _Rows, plan: Sequence[Aggregate], who: Sequence[str]) -> None:
-    """Say what became of rows and columns, in one note."""
+    """Note what became of rows and columns."""
     made = [f"{each.name}: {each.words}" for each in plan if each.how != SAME]
     same = [each.name for each in plan if each.how == SAME]
     parts = [*made, f"the same in all rows of a person: {listed(same, most=30)}" if same else ""]
@@ -479,7 +481,7 @@ def _note(people: _Rows, plan: Sequence[Aggregate], who: Sequence[str]) -> None:
 
 
 def _text(each: Aggregate, said: Mapping[str, ColumnText]) -> ColumnText | None:
-    """What a recipient is told of a column: what the file said of it, and how it came about."""
+    """A column's text for recipients: what the file says of it, and how it was aggregated."""
     known = said.get(each.column) if each.column is not None else None
     if each.how == SAME:
         return known

@@ -1,12 +1,12 @@
-"""Ids that repeat: columns whose values stand for people with several rows, and their siblings.
+"""Repeating ids: columns whose values stand for people with several rows, and their siblings.
 
-Within the rows of one person, sex or year of birth do not change. So a column of many values with a
-few rows each is taken for such an id where other columns are steady within it: where two rows with
-the same value agree far more often than any two rows of the table do, which is what shuffling the
-column would give. Two steady columns are needed that do not follow from each other: a postcode
-makes the county and the state steady, but the county gives the state.
+Sex and year of birth do not change between the rows of one person. A column of many values with a
+few rows each is therefore taken for an id if other columns are steady within it, that is, if two
+rows with the same value agree far more often than two random rows of the table. Two steady columns
+are needed, neither of which follows from the other: a postcode makes both county and state steady,
+but the county determines the state.
 
-A sibling of a known identifier tells the same people apart, or is a part of its text.
+A sibling of a known identifier distinguishes the same people, or is a part of its text.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from tamis.read.headers import is_of_things
 
 FEWEST_IDS = 30
 FEWEST_REPEATED = 20
-"""Values with several rows from which chance no longer makes columns steady."""
+"""Fewest values with several rows; with fewer, columns may be steady by chance."""
 FEWEST_ROWS, MOST_ROWS = 1.02, 20.0
-"""The rows of an id on average: once is a key of its own kind, hundreds are a place or a code."""
+"""Mean rows per value of an id: a unique key has 1, places and codes have hundreds."""
 STEADY = 0.95
-"""The agreement within values, between chance (0) and always (1), from which a column is steady."""
+"""Least agreement within values, from 0 (chance) to 1 (always), of a steady column."""
 FOLLOWS = 0.9
-"""The same from which one steady column follows from another."""
+"""Least agreement at which one column counts as following from another."""
 MOST_COMPARED = 12
 """The most steady columns that are compared with each other."""
 FEWEST_SIBLINGS = 20
-"""The fewest values of an identifier whose siblings are looked for."""
+"""The fewest values of an identifier whose siblings are searched for."""
 ROWS, COLUMNS = 50_000, 60
-"""The most rows, and other columns, that are looked at."""
+"""The most rows, and other columns, that are examined."""
 PART = 0.8
-"""The share of rows in which a text is a word of an identifier's text."""
+"""Least share of rows in which one text's words are all in an identifier's text."""
 
 
 def repeats_like_people(frame: pl.DataFrame, name: str) -> bool:
@@ -78,10 +78,10 @@ def repeats_often(column: pl.Series) -> bool:
 
 
 def _independent(steady: list[Codes]) -> bool:
-    """Whether two steady columns, of one row of each id, do not follow from each other.
+    """Whether two steady columns (with one row of each id) do not follow from each other.
 
-    That can be told of columns that ids have in common. Of others, such as dates of birth or
-    weights, three are needed.
+    This can be tested only for columns whose values ids share. Near-unique ones, such as dates of
+    birth or weights, would follow from each other by chance; of these, three are needed.
     """
     common = [values for values in steady if 2 * len(np.unique(values)) <= len(values)]
     if any(
@@ -93,12 +93,12 @@ def _independent(steady: list[Codes]) -> bool:
 
 
 def steadiness(groups: Codes, values: Codes) -> float:
-    """How much more often two rows of a group agree than any two rows: 0 is chance, 1 is always.
+    """Agreement of two rows of a group beyond that of two random rows: 0 is chance, 1 is always.
 
-    Each row counts once, by the share of the other rows of its group that agree with it, so that
-    one large group, such as those who have a 0 in many columns, does not stand for all.
-    0 also where that cannot be told: few groups have two rows, or nearly all rows are equal.
-    Negative codes are missing; such rows form no group.
+    Each row counts once, by the share of the other rows of its group that agree with it; otherwise
+    one large group, such as those with a 0 in many columns, would outweigh the rest. Also 0 where
+    it cannot be judged: few groups have two rows, or nearly all rows are equal. Negative codes are
+    missing; such rows form no group.
 
     >>> steadiness(np.repeat(np.arange(100), 3), np.repeat(np.arange(100) % 4, 3))
     1.0
@@ -113,7 +113,7 @@ def steadiness(groups: Codes, values: Codes) -> float:
     sizes = np.bincount(groups)
     pairs = _pairs(sizes)
     chance = _pairs(np.bincount(values)) / _pairs(np.array([n]))
-    # So few pairs would disagree by chance that agreement says nothing.
+    # So few pairs would disagree by chance that agreement is no evidence.
     if pairs * (1 - chance) < FEWEST_REPEATED or chance > 1 - 1 / FEWEST_REPEATED:
         return 0.0
     others = np.maximum(sizes[both // width] - 1, 1)
@@ -127,16 +127,16 @@ def _pairs(counts: Codes) -> float:
 
 
 def _codes(column: pl.Series) -> Codes:
-    """Numbers from 0 for equal cells, -1 where missing."""
+    """Codes from 0 for equal cells, -1 where missing."""
     values = column.alias("")
     if values.dtype.is_float():
         values = values.fill_nan(None)
     codes = value_codes(values)
-    return codes - 1 if values.null_count() else codes
+    return codes - 1 if values.null_count() else codes  # missing, if any, has the code 0
 
 
 def sibling_of(frame: pl.DataFrame, name: str, identifier: str) -> bool:
-    """Whether a column tells the same people apart as an identifier, or is a part of its text.
+    """Whether a column distinguishes the same people as an identifier, or is a part of its text.
 
     >>> whole = [f"{a} {b}" for a in ("Ann", "Bo", "Eve", "Jo", "Kim") for b in "PQRSTUVW"]
     >>> frame = pl.DataFrame({"who": whole, "a": [w[:-2] for w in whole], "c": ["x", "y"] * 20})
@@ -163,5 +163,5 @@ def _is_part(column: pl.Series, known: pl.Series) -> bool:
     if low.height < FEWEST_SIBLINGS or (low["part"].str.len_chars().mean() or 0) < 2:  # type: ignore[operator]
         return False
     wholes = [set(text.replace(",", " ").split()) for text in low["whole"]]
-    found = sum(set(part.split()) <= words for part, words in zip(low["part"], wholes))
-    return found >= PART * low.height and low["part"].n_unique() > 2
+    parts = sum(set(part.split()) <= words for part, words in zip(low["part"], wholes))
+    return parts >= PART * low.height and low["part"].n_unique() > 2

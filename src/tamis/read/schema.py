@@ -67,14 +67,14 @@ class Schema:
     roles: Mapping[str, Any] = field(default_factory=dict)
     binary: Mapping[str, Cut] | None = None
     ladders: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """The description of each ladder, for `tamis.coarsen`; files are found from here."""
+    """The description of each ladder, for `tamis.coarsen`; paths are relative to the schema."""
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """The values, in their order, of columns whose values have one."""
+    """The values of ordered columns, in their order."""
     per_person: Mapping[str, str] = field(default_factory=dict)
-    """How the rows of each person are put together, by column."""
+    """The aggregate of each column, where the rows of a person become one."""
 
     def check_columns(self, present: list[str]) -> None:
-        """Refuse a schema that names a column that the table does not have."""
+        """Raise if the schema names a column that the table lacks."""
         named = [*self.columns, *(self.binary or {}), *self.ladders]
         unknown = [c for c in named if c not in present]
         if unknown:
@@ -85,7 +85,7 @@ class Schema:
 
 
 def load_schema(source: str | Path | Schema | None) -> Schema:
-    """A schema from a TOML file; `None` gives the empty one."""
+    """Load a schema from a TOML file; `None` gives an empty one."""
     if source is None:
         return Schema()
     if isinstance(source, Schema):
@@ -118,17 +118,17 @@ def _schema(path: Path, content: dict[str, Any]) -> Schema:
 
 
 def ladder_tables(path: str | Path, content: Any) -> dict[str, dict[str, Any]]:
-    """The descriptions of ladders in a TOML file; the files they name are looked for beside it."""
+    """The descriptions of ladders in a TOML file; file names in them are relative to it."""
     _only(Path(path), "ladders.", content)
-    found = {}
+    ladders = {}
     for name, description in content.items():
         _only(Path(path), f"ladders.{name}.", description)
         file = description.get("file")
         if file is not None and not isinstance(file, str):
             raise InputError(f"{path}: ladders.{name}.file must be the name of a file, in quotes")
         beside = {} if file is None else {"file": str(Path(path).parent / file)}
-        found[name] = {**description, **beside}
-    return found
+        ladders[name] = {**description, **beside}
+    return ladders
 
 
 def _bins(path: Path, value: Any) -> int | tuple[float, ...]:

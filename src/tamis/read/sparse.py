@@ -18,11 +18,11 @@ from tamis.read.text import read_utf8
 
 _CHUNK = 1 << 25
 MOST_DIGITS = 100
-"""Items of more digits are not numbers to be put in order."""
+"""Items with more digits than this are sorted as texts, not as numbers."""
 
 
 def svm_table(path: Path, encoding: str | None = None) -> BinaryTable:
-    """A libsvm (svmlight) file: a label, then `index:1` for each feature a row has."""
+    """Read a libsvm (svmlight) file: on each line a label, then `index:1` for each feature."""
     indices, counts, labels = [], [], []
     for first, lines in _lines(path, encoding):
         if lines.str.contains("#", literal=True).any():
@@ -45,11 +45,12 @@ def svm_table(path: Path, encoding: str | None = None) -> BinaryTable:
 def _numbered(indices: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """The indices that occur, in order, and the position of each among them.
 
-    A single large index must not create billions of empty columns.
+    Only indices that occur become columns, so that a single large one does not make billions.
     """
+    # A table by index is faster than sorting, unless a few large indices would make it huge.
     if indices.max(initial=0) > 10 * len(indices) + 1_000_000:
-        found, places = np.unique(indices, return_inverse=True)
-        return found.astype(np.int64), places.astype(np.int32)
+        occurring, places = np.unique(indices, return_inverse=True)
+        return occurring.astype(np.int64), places.astype(np.int32)
     there = np.bincount(indices, minlength=1) > 0
     place = np.cumsum(there, dtype=np.int32) - np.int32(1)
     return np.flatnonzero(there), place[indices]
@@ -57,6 +58,7 @@ def _numbered(indices: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np
 
 def _svm_indices(path: Path, first: int, items: pl.Series) -> NDArray[np.int32]:
     words = items.list.explode(empty_as_null=False)
+    # The fast path: every word is a number followed by ":1", which the lengths prove.
     plain = words.str.strip_suffix(":1")
     numbers = plain.cast(pl.Int32, strict=False)
     good = (numbers >= 0) & (plain.str.len_bytes() + 2 == words.str.len_bytes())
@@ -66,7 +68,7 @@ def _svm_indices(path: Path, first: int, items: pl.Series) -> NDArray[np.int32]:
 
 
 def _svm_careful(path: Path, first: int, items: pl.Series, words: pl.Series) -> pl.Series:
-    """Values written as 1.0 are ones; anything else is refused, naming the line."""
+    """The slow path: accept ones written as 1.0, and raise with the line of anything else."""
     parts = words.str.split_exact(":", 1).struct.unnest()
     index = parts["field_0"].cast(pl.Int64, strict=False)
     value = parts["field_1"].cast(pl.Float64, strict=False)
@@ -94,9 +96,9 @@ def basket_table(
     encoding: str | None = None,
     separator: str | None = None,
 ) -> BinaryTable:
-    """Baskets: one row of items per line; labels from a second file, or from given items.
+    """Read baskets: the items of one row per line; labels from a second file, or from given items.
 
-    With one label item the classes are having it and not having it; with several, every row must
+    With one label item, the classes are having it and not having it; with several, every row must
     have exactly one of them. Label items are not features.
     """
     known: dict[str, int] = {}
@@ -124,7 +126,7 @@ def basket_table(
 
 def _in_order(items: dict[str, int]) -> list[str]:
     """Sorted as numbers if all are numbers, else as text: independent of the order of the rows."""
-    # Python converts no more than some thousand digits.
+    # Python refuses to convert texts of more than some thousand digits to numbers.
     numbers = all(i.isdecimal() and len(i) <= MOST_DIGITS for i in items)
     return sorted(items, key=int) if numbers else sorted(items)
 
@@ -132,7 +134,7 @@ def _in_order(items: dict[str, int]) -> list[str]:
 def labelled_by_item(
     path: str | Path, records: BinaryTable, label_items: Sequence[str]
 ) -> BinaryTable:
-    """Records whose label is one of their items; label items are not features."""
+    """Label records by which of some items they have; these items are not features."""
     matrix, names = records.matrix, list(records.features)
     items = [str(item) for item in label_items]
     if absent := [item for item in items if item not in names]:
@@ -171,11 +173,11 @@ def long_table(
     target: str | None = None,
     drop_unlabelled: bool = False,
 ) -> BinaryTable:
-    """A long table, one line for each feature an entity has, with a table of labels.
+    """Records from a long table (one line per feature of an entity) and a table of labels.
 
-    Entities of the label table that have no line have no features. Without a label table the
-    target, if any, is a column of the long table with one value per entity; a line without
-    feature then says that there is such an entity.
+    Entities that only the label table has are without features. Without a label table the target,
+    if any, is a column of the long table with one value per entity; a line without a feature then
+    states that the entity exists.
     """
     _need(pairs, [entity, feature], "the long table")
     if labels is None and target is not None:
@@ -212,12 +214,12 @@ def long_table(
 def _labelled_entities(
     pairs: pl.DataFrame, entity: str, labels: pl.DataFrame | None, target: str | None
 ) -> tuple[pl.DataFrame, pl.DataFrame, int]:
-    """The pairs and labels of entities that have a label, and how many entities have none."""
+    """Pairs and labels of the entities that have a label, and the number of those that do not."""
     target = named_target(None if labels is None else target)
     assert labels is not None
     _need(labels, [entity, target], "the label table")
     known = labels.filter(labels.get_column(target).is_not_null())
-    names, lines = (each.get_column(entity).cast(pl.String) for each in (known, pairs))
+    names, lines = (frame.get_column(entity).cast(pl.String) for frame in (known, pairs))
     everybody = pl.concat([labels.get_column(entity).cast(pl.String), lines]).n_unique()
     left = names.n_unique()
     say_unlabelled(target, left, everybody)
@@ -261,7 +263,7 @@ def _need(frame: pl.DataFrame, columns: list[str], what: str) -> None:
 
 
 def _lines(path: Path, encoding: str | None) -> Iterator[tuple[int, pl.Series]]:
-    """Lines in chunks, each with the number of its first line."""
+    """Yield the lines of a file in chunks, each with the number of its first line."""
     data = read_utf8(path, encoding)
     start, first = 0, 1
     while start < len(data):
@@ -273,9 +275,9 @@ def _lines(path: Path, encoding: str | None) -> Iterator[tuple[int, pl.Series]]:
 
 
 def _csr(indices: NDArray[Any], counts: NDArray[Any], width: int) -> sparse.csr_array:
-    """Rows of column numbers as a 0/1 matrix; a feature repeated within a row counts once."""
+    """Build a 0/1 matrix from the column numbers of each row; repeats within a row count once."""
     starts = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
-    if starts[-1] < 2**31:
+    if starts[-1] < 2**31:  # 32-bit positions where they fit take half the memory
         starts = starts.astype(np.int32)
     ones = np.ones(len(indices), np.uint8)
     matrix = sparse.csr_array((ones, indices, starts), shape=(len(counts), width))

@@ -1,7 +1,7 @@
-"""A number as the target: cut into classes, since a classifier predicts classes.
+"""Cut a numeric target into classes, since classifiers predict classes.
 
-An interval ends at its cut and includes it, as in the 0/1 encoding of a schema. Cuts that are not
-given are quantiles at round numbers, with enough people in every class.
+An interval includes the cut at its upper end, as in the 0/1 encoding of a schema. If no cuts are
+given, they are quantiles moved to round numbers, with enough people in every class.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from tamis.errors import InputError
 from tamis.table import Table, TargetBins, bare
 
 MOST_CLASSES = 20
-"""More different numbers than these are no classes."""
+"""The most different numbers that may be classes."""
 MOST_BINS = 100
 
 
 def need_classes(table: Table) -> None:
-    """Refuse a target of many numbers at once, before hours are spent on learning each of them."""
+    """Raise early for a target of many numbers, before hours are spent on learning each of them."""
     target = bare(table.frame.get_column(table.target))
     if not target.dtype.is_numeric() or target.n_unique() <= MOST_CLASSES:
         return
     raise InputError(
-        f"the target {table.target!r} has {target.n_unique():,} different numbers, and what is "
-        "learnt are classes; pass --target-bins 4 for quarters with round ends, or the ends "
+        f"the target {table.target!r} has {target.n_unique():,} different numbers, but models "
+        "learn classes; pass --target-bins 4 for quarters with round ends, or the ends "
         "themselves, such as --target-bins 10,20,30 (in Python target_bins=4, in a schema "
         "target_bins = [10, 20, 30] under [roles]). If the numbers are codes of classes, declare "
         "the column as text in a schema"
@@ -38,7 +38,7 @@ def need_classes(table: Table) -> None:
 
 
 def bin_target(table: Table, bins: int | Sequence[float]) -> Table:
-    """The table with its target cut into classes.
+    """Cut the target of a table into classes.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def _checked(bins: Sequence[float]) -> list[float]:
 
 
 def bin_names(cuts: Sequence[float], whole: bool) -> list[str]:
-    """What the classes are called, the lowest first.
+    """The names of the classes, lowest first.
 
     >>> bin_names([10, 20], whole=True), bin_names([10, 20.5], whole=False)
     (['10 or less', '11 to 20', '21 or more'], ['10 or less', 'above 10 to 20.5', 'above 20.5'])
@@ -121,7 +121,7 @@ def _plain(number: float) -> str:
 
 
 def asked_bins(given: Sequence[str], roles: Mapping[str, object]) -> int | tuple[float, ...] | None:
-    """The classes that an option or a schema asks for; `None` where neither does.
+    """The classes that an option or a schema asks for; `None` if neither does.
 
     >>> asked_bins(["4"], {}), asked_bins(["10", "20"], {}), asked_bins([], {})
     (4, (10.0, 20.0), None)

@@ -1,7 +1,7 @@
-"""Text files: their bytes, checked, and those of comma- or tab-separated ones as a typed frame.
+"""Text files: read and check their bytes, and turn delimited ones into a typed frame.
 
-Bytes are present, intact gzip, without NUL and in the right encoding, or refused; so are ragged
-records and odd headers.
+Empty files, damaged gzip data, NUL bytes, wrong encodings, ragged records and odd headers are
+errors.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _BOM = b"\xef\xbb\xbf"
 _PART = 1 << 20
 DELIMITERS = {"csv": ",", "tsv": "\t"}
-"""The formats of delimited text, and what stands between their cells."""
+"""The formats of delimited text, with their usual separators."""
 MOST_UNPACKED = 1 << 30
-"""The most bytes that gzip data may unpack to: a small file may hold more than fits in memory."""
+"""The most bytes that gzip data may unpack to: a small file can hold more than fits in memory."""
 MOST_COLUMNS = 100_000
-"""More than any table needs: a header of millions is a mistake, or made to harm."""
+"""The most columns of a table; a header of millions is a mistake or an attack."""
 
 
 def file_at(source: str | Path) -> Path:
-    """The path of a file that exists and can be read."""
+    """The path of a file; raises if there is none, or if it is a folder."""
     path = Path(source)
     if path.is_dir():
         raise InputError(f"{path} is a folder; name a file in it")
@@ -51,12 +51,12 @@ def file_at(source: str | Path) -> Path:
 
 
 def empty_file(path: Path) -> InputError:
-    """What to say of a file without anything in it."""
+    """The error for an empty file."""
     return InputError(f"{path} is empty; a table needs a header and at least one row")
 
 
 def read_bytes(path: Path) -> bytes:
-    """The bytes of a file, unpacked if it is gzip."""
+    """Read the bytes of a file, unpacked if it is gzip."""
     with _errors_in_words(path):
         data = path.read_bytes()
         if data.startswith(_GZIP):
@@ -82,7 +82,7 @@ def _unpack(path: Path, data: bytes) -> bytes:
 
 @contextmanager
 def _errors_in_words(path: Path, encoding: str = "utf-8") -> Iterator[None]:
-    """What goes wrong while a file is read, as errors that say what to do."""
+    """Turn what goes wrong while a file is read into errors that say what to do."""
     try:
         yield
     except LookupError:
@@ -98,10 +98,10 @@ def _errors_in_words(path: Path, encoding: str = "utf-8") -> Iterator[None]:
 
 
 def read_utf8(source: str | Path, encoding: str | None = None) -> bytes:
-    """The text of a file as UTF-8 bytes with `\\n` line endings, without a byte-order mark.
+    """Read the text of a file as UTF-8 bytes with `\\n` line endings, without a byte-order mark.
 
     Trailing blank lines are removed. Raises if the file is empty, contains NUL bytes or is not in
-    the given encoding; a note tells of one that was found and is not UTF-8.
+    the given encoding; a note names an inferred encoding other than UTF-8.
     """
     data, found = decode(Path(source), encoding)
     if encoding is None and found != "utf-8":
@@ -110,14 +110,14 @@ def read_utf8(source: str | Path, encoding: str | None = None) -> bytes:
 
 
 def decode(path: Path, encoding: str | None) -> tuple[bytes, str]:
-    """The text of a file as in `read_utf8`, and the encoding it was in."""
+    """Read the text of a file as `read_utf8` does, and return its encoding as well."""
     data = read_bytes(file_at(path))
     known = encoding or find_encoding(data)
     return _check_text(path, _recode(path, data, known)), known
 
 
 def find_encoding(data: bytes) -> str:
-    """The encoding of a file, by its first or all bytes.
+    """Infer the encoding of a file from its first bytes, or from all.
 
     >>> find_encoding("\u00e9,".encode()), find_encoding("\u00e9,".encode("latin-1"))
     ('utf-8', 'windows-1252')
@@ -125,7 +125,7 @@ def find_encoding(data: bytes) -> str:
     if data.startswith(_UTF16):
         return "utf-16"
     try:
-        # Only validate: a character may be cut where only the beginning of a file is looked at.
+        # Incremental, since the beginning of a file may end within a character.
         codecs.getincrementaldecoder("utf-8")().decode(data)
     except UnicodeDecodeError:
         return "windows-1252"
@@ -133,7 +133,7 @@ def find_encoding(data: bytes) -> str:
 
 
 def _say_how_read(path: Path, parts: list[str]) -> None:
-    """Tell how a file was read, where that was found in it and is not how tamis writes."""
+    """Note how a file was read, if that was inferred and is not the usual way."""
     if parts:
         warnings.warn(
             f"{path.name}: {how_read(parts)}; if that is wrong, pass --separator, --decimal, "
@@ -164,10 +164,10 @@ def _has_nul(path: Path, where: str) -> InputError:
 def whole_lines(
     source: str | Path, encoding: str | None = None, size: int = 1 << 25
 ) -> Iterator[bytes]:
-    """The text of a file of any size as UTF-8 blocks that end where a record does.
+    """Yield the text of a file of any size as UTF-8 blocks that end where a record ends.
 
     As in `read_utf8`, line endings are `\\n` and there is no byte-order mark. A line break inside
-    quotes ends no record.
+    quotes does not end a record.
     """
     path = file_at(source)
     held, empty = "", True
@@ -186,7 +186,8 @@ def whole_lines(
 
 
 def _end_of_records(text: str) -> int:
-    """Where the last whole record ends: at a line break with an even number of quotes before it."""
+    """End of the last whole record: the last line break with an even number of quotes before it."""
+    # Quotes are counted once for the whole text, then taken off piece by piece from the end.
     odd = text.count('"') % 2
     end = len(text)
     while (cut := text.rfind("\n", 0, end)) >= 0:
@@ -198,7 +199,7 @@ def _end_of_records(text: str) -> int:
 
 
 def encoding_of(path: Path) -> str:
-    """The encoding of a file of any size, by how it begins."""
+    """Infer the encoding of a file of any size from its beginning."""
     with _errors_in_words(path), path.open("rb") as file:
         packed = file.peek(2).startswith(_GZIP)
         raw: Any = gzip.GzipFile(fileobj=file) if packed else file
@@ -249,7 +250,7 @@ def _recode(path: Path, data: bytes, encoding: str) -> bytes:
 
 
 def check_width(path: Path, columns: int) -> None:
-    """Refuse more columns than any table needs."""
+    """Raise for more columns than any table needs."""
     if columns > MOST_COLUMNS:
         raise InputError(
             f"{path} has {columns:,} columns, more than {MOST_COLUMNS:,}; use a sparse "
@@ -270,8 +271,13 @@ def direct_frame(
     declared: Mapping[str, str] | None = None,
     untouched: Collection[str] = (),
 ) -> pl.DataFrame | None:
-    """The typed frame, or `None` if only the slow way is certain to be right."""
-    # With other separators a comma may be in a number, and a point may separate thousands.
+    """Read and type delimited text in one fast pass; `None` where that might not be exact.
+
+    A sample decides the types, polars parses the file with these, and a scan of the bytes proves
+    that nothing in the rest of the file contradicts them. In doubt the caller takes the slow way,
+    which reads every cell as text first.
+    """
+    # With other separators, a comma may be part of a number and a point separate thousands.
     if b'"' in data or b"+" in data or separator != ",":
         return None
     if dialect is not None and dialect.decimal == ",":
@@ -302,20 +308,20 @@ def direct_frame(
 
 
 def _otherwise_written(sample: pl.DataFrame, missing: Collection[str], texts: set[str]) -> bool:
-    """Whether a column may hold numbers with marks between thousands, or dates in another form."""
+    """Whether a column may hold numbers with thousands separators, or dates in another form."""
     seen: dict[str, ColumnForms] = {}
     see_frame(seen, without_markers(sample, missing), texts)
     return any(c.orders or (c.numbers and c.number(".") != PLAIN) for c in seen.values())
 
 
 def _with_dates(frame: pl.DataFrame, dates: Collection[str]) -> pl.DataFrame | None:
-    """The frame with these columns as dates, or `None` if one is not of dates after all."""
+    """Turn these columns into dates; `None` if one does not hold dates throughout."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TamisWarning)
-        found = {c: as_dates(bare(frame.get_column(c)), c) for c in dates}
-    if any(column is None for column in found.values()):
+        columns = {c: as_dates(bare(frame.get_column(c)), c) for c in dates}
+    if any(column is None for column in columns.values()):
         return None
-    return frame.with_columns([c.alias(name) for name, c in found.items() if c is not None])
+    return frame.with_columns([c.alias(name) for name, c in columns.items() if c is not None])
 
 
 def _exact(frame: pl.DataFrame) -> bool:
@@ -323,11 +329,17 @@ def _exact(frame: pl.DataFrame) -> bool:
 
 
 def _scan(data: bytes, separator: str, width: int) -> tuple[int, set[int]]:
-    """The number of fields, and the columns with a number that has a leading zero."""
+    """The number of fields, and the columns in which some number has a leading zero.
+
+    Polars fills short records and drops leading zeros without a word, so both are looked for in the
+    bytes themselves. A number with a leading zero starts after a separator, a line break or a minus
+    sign, as a 0 followed by a digit.
+    """
     text = np.frombuffer(data, np.uint8)
-    found: set[int] = set()
+    zero_led: set[int] = set()
     before = 0  # fields that ended in earlier chunks
     for start in range(0, text.size, _CHUNK):
+        # Two bytes more, since a match takes three; those that start there belong to the next.
         chunk = text[start : start + _CHUNK + 2]
         ends = (chunk == ord(separator)) | (chunk == ord("\n"))
         led = ends | (chunk == ord("-"))
@@ -336,9 +348,9 @@ def _scan(data: bytes, separator: str, width: int) -> tuple[int, set[int]]:
         if led[:-2].any():
             at = np.flatnonzero(led[: min(_CHUNK, len(led) - 2)])
             fields = before + np.searchsorted(np.flatnonzero(ends), at, side="right")
-            found.update(np.unique(fields % width).tolist())
+            zero_led.update(np.unique(fields % width).tolist())
         before += int(np.count_nonzero(ends[:_CHUNK]))
-    return before, found
+    return before, zero_led
 
 
 def delimited_frame(
@@ -350,9 +362,9 @@ def delimited_frame(
     declared: Mapping[str, str] | None = None,
     untouched: Collection[str] = (),
 ) -> pl.DataFrame:
-    """The table in a file, typed by the rule of `tamis.read.types`; an empty cell is missing.
+    """Read a delimited file, typed by the rule of `tamis.read.types`; empty cells are missing.
 
-    `usual` is the separator that the name of the file leads to expect.
+    `usual` is the separator that the name of the file suggests.
     """
     dialect = dialect or Dialect()
     data, encoding = decode(path, dialect.encoding)
@@ -380,7 +392,7 @@ def stay_texts(declared: Mapping[str, str] | None, untouched: Collection[str]) -
 
 
 def head_of(data: bytes) -> str:
-    """How a text begins: whole records, to find what separates its cells."""
+    """The whole records at the beginning of a text, from which the separator is inferred."""
     if len(data) <= HEAD:
         return data.decode()
     text = data[:HEAD].decode(errors="ignore")
@@ -390,7 +402,7 @@ def head_of(data: bytes) -> str:
 def say_found(
     path: Path, dialect: Dialect, separators: tuple[str, str], encoding: str, forms: Forms
 ) -> None:
-    """Tell what was found in a file: its separator unless it is the usual one, and so on."""
+    """Note what was inferred from a file, unless it is usual: separator, forms, encoding."""
     separator, usual = separators
     parts = [separator_name(separator)] if not dialect.separator and separator != usual else []
     parts += forms.words
@@ -400,15 +412,15 @@ def say_found(
 
 
 def say_texts(path: Path, frame: pl.DataFrame, texts: Collection[str]) -> None:
-    """Tell of columns that look like numbers or dates, and are read as text."""
+    """Note which columns look like numbers or dates but are read as text."""
     if words := words_of_texts(frame, texts):
         warnings.warn(f"{path.name}: {words}", ReadingNote, stacklevel=2)
 
 
 def text_frame(path: Path, usual: str, dialect: Dialect) -> pl.DataFrame:
-    """The table in a file with every cell as text, its numbers and dates in the usual form.
+    """Read a delimited file with every cell as text, numbers and dates rewritten plainly.
 
-    No cell is refused: where their form is in doubt, they stay as they are.
+    No cell raises an error: where their form is in doubt, cells stay as they are.
     """
     data, _ = decode(path, dialect.encoding)
     separator = dialect.separator or find_separator(head_of(data), usual)
@@ -423,16 +435,16 @@ def text_frame(path: Path, usual: str, dialect: Dialect) -> pl.DataFrame:
 def delimited_chunks(
     path: Path, usual: str = ",", dialect: Dialect | None = None, *, size: int = 1 << 25
 ) -> Iterator[tuple[pl.DataFrame, str]]:
-    """The table in a file of any size with every cell as text, some records at a time.
+    """Read a delimited file of any size in batches of records, with every cell as text.
 
     Parameters
     ----------
     path : Path
     usual : str
-        The separator that the name of the file leads to expect.
+        The separator that the name of the file suggests.
     dialect : Dialect
     size : int
-        About how many characters to take at once.
+        About how many characters to read at once.
 
     Yields
     ------
@@ -465,11 +477,11 @@ def _first_record(data: bytes) -> bytes:
 def _text_frame(
     path: Path, data: bytes, header: list[str], separator: str, before: int = 0
 ) -> pl.DataFrame:
-    """Every cell as text; so many lines of the file come before those of `data`."""
+    """Parse every cell as text; `before` lines of the file precede those of `data`."""
     with suppress(pl.exceptions.PolarsError):
         frame = pl.read_csv(data, separator=separator, infer_schema=False)
         if frame.width == len(header):
-            frame.columns = header  # polars leaves quotes inside a name doubled
+            frame.columns = header  # polars leaves doubled quotes inside a name as they are
         if _evenly_split(data, frame, separator):
             return frame
     return _record_by_record(path, data, header, separator, before)
@@ -495,8 +507,8 @@ def _header(path: Path, data: bytes, separator: str) -> list[str]:
 def _evenly_split(data: bytes, frame: pl.DataFrame, separator: str) -> bool:
     """Whether every record has as many fields as the header.
 
-    Polars refuses longer records but silently fills shorter ones. So count: the separators in
-    the file are those between fields plus those inside quoted cells.
+    Polars raises for longer records but silently fills shorter ones, so separators are counted:
+    those in the file must be those between fields plus those inside quoted cells.
     """
     inside = 0
     if b'"' in data:

@@ -1,10 +1,10 @@
 """The one rule by which a text column becomes numbers or dates.
 
-A column is numeric if every present value is a number and none has a leading zero or a
-leading plus. It is a date if every present value is one that exists and all are written in the
-same ISO form, with or without the time of day; other forms of both are rewritten before, see
-`tamis.read.forms`. Anything else stays text. So ZIP code 01000 stays
-01000, and yes stays yes. A schema overrides the rule; identifiers stay as they are.
+A column is numeric if every present value is a number and none has a leading zero or plus. It is a
+date if every present value is an existing date and all are written in the same ISO form, with or
+without the time of day; other forms of numbers and dates are rewritten before, see
+`tamis.read.forms`. Anything else stays text: ZIP code 01000 stays 01000, and yes stays yes. A
+schema overrides the rule; identifiers stay unchanged.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ _NUMBER = r"^-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
 _INFINITE = r"^[+-]?(?i:inf|infinity)$"
 _ZERO_OR_PLUS = r"^\s*(?:[+]|-?0[0-9])"
 EXACT = 2**53
-"""Whole numbers up to this one are exact as floating-point numbers."""
+"""All whole numbers up to this one are exact as floating-point numbers."""
 SHORT = 5_000
-"""Columns of fewer rows are looked at one after another: to start threads takes longer."""
+"""Columns with fewer rows are typed in one thread, as starting threads would take longer."""
 _SAMPLE = 1000
 _DAY = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _DATES = {
@@ -35,11 +35,11 @@ _DATES = {
     rf"^{_DAY} [0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}(?:\.[0-9]{{1,6}})?$": "%Y-%m-%d %H:%M:%S%.f",
     rf"^{_DAY}T[0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}(?:\.[0-9]{{1,6}})?$": "%Y-%m-%dT%H:%M:%S%.f",
 }
-"""The ISO forms of dates, as patterns, and how each is read."""
+"""The ISO forms of dates: a pattern, and the format by which it is parsed."""
 MARKERS = ("?", "NA", "N/A", "NULL", "null", "-", ".", "unknown")
 """Texts that often mean a missing value."""
 KINDS = ("text", "number", "date")
-"""What a schema may declare a column to be."""
+"""The types that a schema may declare."""
 
 
 def typed(
@@ -50,7 +50,7 @@ def typed(
     untouched: Collection[str] = (),
     infer: bool = True,
 ) -> pl.DataFrame:
-    """Turn text columns into numbers or dates where the rule or the declaration says so.
+    """Turn text columns into numbers or dates, by the rule or by declaration.
 
     Parameters
     ----------
@@ -63,8 +63,8 @@ def typed(
     untouched : column names
         Columns to leave as text, such as identifiers.
     infer : bool
-        Whether the rule applies to undeclared columns; pass `False` if the source has
-        types of its own.
+        Whether the rule applies to undeclared columns; pass `False` if the source has types of
+        its own.
 
     Examples
     --------
@@ -80,8 +80,8 @@ def typed(
         cells = _without_markers(bare(frame.get_column(name)), markers)
         if name in untouched or declared.get(name) == "text":
             return cells.alias(name)
-        found = _typed(cells, name, declared.get(name), infer)
-        return (cells if found is None else found).alias(name)
+        values = _typed(cells, name, declared.get(name), infer)
+        return (cells if values is None else values).alias(name)
 
     if frame.height < SHORT:
         return frame.with_columns(map(read, texts))
@@ -102,7 +102,7 @@ def _typed(column: pl.Series, name: str, declared: str | None, infer: bool) -> p
 
 
 def without_markers(frame: pl.DataFrame, missing: Collection[str]) -> pl.DataFrame:
-    """The frame with missing cells where a text cell means missing, ignoring spaces around it."""
+    """Blank the text cells that mean missing, ignoring spaces around them."""
     if not missing:
         return frame
     markers = [marker.strip() for marker in missing]
@@ -127,7 +127,7 @@ def _as_number(column: pl.Series, name: str) -> pl.Series | None:
     if (whole := _whole(column)) is not None:
         return whole
     numbers = column.cast(pl.Float64, strict=False)
-    # "inf" and "nan" pass the cast, so the pattern decides.
+    # The cast accepts "inf" and "nan", so the pattern decides.
     if numbers.null_count() > column.null_count() or not numbers.is_finite().all():
         present = column.drop_nulls()
         strange = present.filter(~present.str.contains(_NUMBER))
@@ -141,8 +141,10 @@ def _as_number(column: pl.Series, name: str) -> pl.Series | None:
 
 
 def looks_numeric(column: pl.Series) -> bool:
-    """Whether a text column may turn out to be numeric: most of its first values are numbers, none
-    with a leading zero or plus; so may a column without any value yet."""
+    """Whether a text column may be numeric: half its first values are numbers, none led by 0 or +.
+
+    True also for a column without any value so far.
+    """
     if column.dtype != pl.String:
         return False
     column = bare(column)
@@ -208,7 +210,7 @@ def _not_declared(name: str, bad: int) -> InputError:
 
 
 class ColumnRule:
-    """The rule for one text column whose cells are seen in parts.
+    """The rule for one text column whose cells come in batches.
 
     Parameters
     ----------
@@ -273,7 +275,7 @@ class ColumnRule:
         self._long += int((~large.str.contains("[eE]")).sum())
 
     def dtype(self) -> pl.DataType:
-        """The type of the column, once all cells were seen."""
+        """The type of the column, once all cells have been seen."""
         dates = None if self._dates is None else self._dates.dtype()
         if dates is not None:
             return dates
@@ -292,7 +294,7 @@ class ColumnRule:
         return pl.Float64()
 
     def read(self, cells: pl.Series, dtype: pl.DataType) -> pl.Series:
-        """Cells in the type that was found."""
+        """Convert cells to the type that was decided."""
         if dtype == pl.String:
             return cells
         if dtype.is_temporal() and self._dates is not None:
@@ -301,7 +303,7 @@ class ColumnRule:
 
 
 class DateRule:
-    """The rule for dates, of one text column whose cells are seen in parts."""
+    """The rule for dates, for one text column whose cells come in batches."""
 
     def __init__(self, name: str, declared: bool) -> None:
         self.name = name
@@ -311,7 +313,7 @@ class DateRule:
         self._present = self._bad = 0
 
     def see(self, present: pl.Series) -> None:
-        """Take the next values into account, of which there is at least one."""
+        """Take the next values, at least one, into account."""
         if not self._began:
             self._began = True
             self._form = _form_of_dates(present) or (next(iter(_DATES)) if self._declared else None)
@@ -320,7 +322,7 @@ class DateRule:
             self._bad += _parsed(present, self._form).null_count()
 
     def dtype(self) -> pl.DataType | None:
-        """The type of the column, or `None` if it is not of dates."""
+        """The type of the column, or `None` if it does not hold dates."""
         if self._form is None:
             return None
         if self._bad:
@@ -331,12 +333,12 @@ class DateRule:
         return pl.Date() if _DATES[self._form] == "%Y-%m-%d" else pl.Datetime("us")
 
     def read(self, cells: pl.Series) -> pl.Series:
-        """Cells as dates."""
+        """Convert cells to dates."""
         return _parsed(cells, self._form or next(iter(_DATES)))
 
 
 def _endless(name: str, rows: int) -> InputError:
-    """For infinite values among numbers: neither numbers to learn from nor text to keep."""
+    """The error for infinite values among numbers: useless to learn from, and not text either."""
     return InputError(
         f"column {name!r} has infinite numbers in {plural(rows, 'row')}; replace "
         "them, or pass --missing with that text to read them as missing"
@@ -344,9 +346,9 @@ def _endless(name: str, rows: int) -> InputError:
 
 
 def _warn_almost_numbers(name: str, strange: int, kinds: Collection[str], present: int) -> None:
-    """Warn about a column that a marker for missing values has turned into text.
+    """Warn about a column of numbers that a few other texts, probably markers, turn into text.
 
-    A usual marker is named: it is no value of anybody.
+    Only the usual markers for missing values are named, as they are nobody's value.
     """
     if strange <= 0.2 * present and len(kinds) <= 3:
         which = "are not numbers; if some text marks missing values, pass it with --missing"
@@ -365,7 +367,7 @@ def _warn_almost_numbers(name: str, strange: int, kinds: Collection[str], presen
 
 
 def as_dates(column: pl.Series, name: str) -> pl.Series | None:
-    """A text column as dates, with the time of day if it has one; `None` if it stays text."""
+    """Convert a text column to dates, with the time of day if given; `None` if it stays text."""
     form = _form_of_dates(column)
     if form is None:
         return None
@@ -396,9 +398,9 @@ def _form_of_dates(column: pl.Series) -> str | None:
 
 
 def _parsed(column: pl.Series, form: str) -> pl.Series:
-    """The column as dates; null where a value has another form or is no day of the calendar."""
+    """Parse dates of one form; null for values of another form, and for days that do not exist."""
     texts = _trimmed(column)
-    # The pattern decides: parsing alone would take 2021-5-3.
+    # The pattern decides, since the parser alone would accept 2021-5-3.
     texts = texts.set(~texts.str.contains(form).fill_null(False), None)
     pattern = _DATES[form]
     if pattern == "%Y-%m-%d":

@@ -1,15 +1,15 @@
-"""Rows that stay where they are: the few questions, answered by polars-lazy, DuckDB or Spark.
+"""Tables beyond memory: the few queries that tamis needs, on polars-lazy, DuckDB or Spark.
 
 ::
 
-    engines      what reads, writes and hashes frames; nothing else knows which one is at work
-    sources      what a user names becomes frames whose columns are named c0 to cn
-    large_table  such rows with what each column is for, and samples of them
-    counts       how many are alike, and how their sensitive values are spread
-    pairs        questions about sparse 0/1 records
-    memory_only  what takes more than these questions, refused in one place
+    engines      read, write and hash frames; nothing else knows which engine is at work
+    sources      files and tables that a user names, as frames with columns c0 to cn
+    large_table  such rows with their roles, and samples of them
+    counts       sizes of equivalence classes, and the sensitive values within them
+    pairs        queries on sparse 0/1 records
+    memory_only  what needs more than these queries, refused in one place
 
-Here: which engine, as asked or by how much memory a table would take.
+This module chooses the engine: the one asked for, or by the memory that a table would take.
 """
 
 from __future__ import annotations
@@ -30,35 +30,35 @@ if TYPE_CHECKING:
     from tamis.rows.engines import Engine
 
 EngineName = Literal["auto", "memory", "polars", "duckdb", "spark"]
-"""What `--engine` may be; an engine that runs is never `auto`."""
+"""Values of `--engine`; a running engine is never `auto`."""
 
 SPARK = "spark::"
 POSTGRES = ("postgresql://", "postgres://")
-"""How sources begin that are not files."""
+"""Prefixes of sources that are not files."""
 BYTES_A_CELL = 33
-"""What a cell of a table takes in memory while it is measured."""
+"""Memory that a cell of a table takes while risks are measured, in bytes."""
 BYTES_A_PAIR = 80
-"""What a pair of sparse records takes."""
+"""Memory that a pair of sparse records takes, in bytes."""
 TEXT_A_CELL = 8
-"""About how many bytes of a text file make one cell."""
+"""Bytes of a text file per cell, roughly."""
 _USUAL: dict[str, Any] = {option.name: option.default for option in (*ENGINE, *SAMPLING)}
-"""What is used where nothing is said."""
+"""The defaults of the options."""
 SAMPLED: int = _USUAL["sample"]
-"""The rows on which a release of a table behind an engine is searched for."""
+"""Rows of the sample on which a release of a table behind an engine is searched for."""
 LEAST_ROOM = 250_000_000
-"""What an engine gets even where the rest of the process takes as much as was allowed."""
+"""Memory that an engine gets even where the rest of the process takes all that is allowed."""
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 
 
 @dataclass(frozen=True)
 class EngineOptions:
-    """What a user says about engines.
+    """A user's options about engines.
 
     Parameters
     ----------
     engine : {"auto", "memory", "polars", "duckdb", "spark"}
     memory : str
-        The most memory that counting may take, such as 4GB, the rest of the process included.
+        The most memory that the process may take while it counts, such as 4GB.
     scratch : str, optional
         The folder for intermediate results; by default that of the system.
     spark_master : str
@@ -75,7 +75,7 @@ class EngineOptions:
 
 
 def bytes_of(text: str) -> int:
-    """A size in bytes from text.
+    """Parse a size such as 4GB into bytes.
 
     >>> bytes_of("4GB"), bytes_of("500 mb")
     (4000000000, 500000000)
@@ -90,10 +90,10 @@ def bytes_of(text: str) -> int:
 def chosen_engine(
     source: str, asked: EngineName = "auto", *, long: bool = False
 ) -> tuple[EngineName, str]:
-    """The engine for a source, and a line that says why if it was not asked for.
+    """Choose the engine for a source; also return a line that says why, unless it was asked for.
 
-    Auto takes memory, except for a table that would fill more than half of what is free. The rows
-    of a `long` one are pairs.
+    Auto chooses memory, except for a table that would fill more than half of what is free. With
+    `long`, rows are pairs of a long table.
     """
     if asked != "auto":
         return asked, ""
@@ -109,7 +109,7 @@ def chosen_engine(
 
 
 def other_engine(writer: str | None) -> EngineName:
-    """The engine to count again with: DuckDB, or polars where DuckDB or Spark wrote.
+    """An independent engine to verify with: DuckDB, or polars if DuckDB or Spark wrote the rows.
 
     >>> other_engine("duckdb"), other_engine(None)
     ('polars', 'duckdb')
@@ -118,7 +118,7 @@ def other_engine(writer: str | None) -> EngineName:
 
 
 def estimated_bytes(source: str, *, long: bool = False) -> int:
-    """The memory that measuring a table would take, from its size or its metadata."""
+    """Estimate the memory that measuring a table takes, from its file size or metadata."""
     path = Path(source.partition("::")[0])
     if not path.is_file():
         return 0
@@ -126,7 +126,7 @@ def estimated_bytes(source: str, *, long: bool = False) -> int:
     if path.suffix in (".parquet", ".pq"):
         rows, columns = _parquet_shape(path)
         return rows * (BYTES_A_PAIR if long else columns * BYTES_A_CELL)
-    packed = 5 if path.suffix in (".gz", ".duckdb") else 1
+    packed = 5 if path.suffix in (".gz", ".duckdb") else 1  # assumed ratio of compression
     cells = size * packed // TEXT_A_CELL
     return cells // 2 * BYTES_A_PAIR if long else cells * BYTES_A_CELL
 
@@ -141,11 +141,11 @@ def _parquet_shape(path: Path) -> tuple[int, int]:
             rows = pl.scan_parquet(path, glob=False).select(pl.len()).collect().item()
             return int(rows), len(pl.read_parquet_schema(path))
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
-        return 0, 0  # reading it will say what is wrong
+        return 0, 0  # the reader will raise a proper error
 
 
 def free_memory() -> int | None:
-    """The bytes of memory that are free; `None` where the system does not say."""
+    """Free memory in bytes; `None` where the system does not say."""
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
         sizes = {line.split(":")[0]: int(line.split()[1]) for line in lines}
@@ -158,7 +158,7 @@ def free_memory() -> int | None:
 
 
 def held_memory() -> int:
-    """The bytes of memory that this process holds; 0 where the system does not say."""
+    """Memory that this process holds, in bytes; 0 where the system does not say."""
     try:
         pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
         return int(pages) * os.sysconf("SC_PAGE_SIZE")
@@ -167,9 +167,9 @@ def held_memory() -> int:
 
 
 def left_of(memory: int, held: int) -> int:
-    """What an engine in this process may use of so much memory, given what is held already.
+    """What an engine in this process may use of `memory`, given what is `held` already.
 
-    A tenth is kept for what passes between the engine and Python.
+    A tenth is reserved for data that passes between the engine and Python.
 
     >>> left_of(4_000_000_000, 300_000_000), left_of(60_000_000, 300_000_000)
     (3300000000, 60000000)
@@ -179,7 +179,7 @@ def left_of(memory: int, held: int) -> int:
 
 @contextmanager
 def running(options: EngineOptions, name: EngineName) -> Iterator[Engine]:
-    """An engine with its scratch folder, both gone when the block ends."""
+    """Run an engine with a scratch folder; both are gone when the block ends."""
     from tamis.rows.engines import DuckDB, Polars, Spark
 
     memory = bytes_of(options.memory)

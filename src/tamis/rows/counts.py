@@ -1,14 +1,14 @@
-"""How many rows, and people, are alike, and how their sensitive values are spread, on any engine.
+"""Sizes of equivalence classes, and the sensitive values within them, counted on any engine.
 
-One group-by over the rows gives cells: each combination of values that occurs, and how often. All
-else is counted from these, in columns named c0 to cn. A missing value is a value of its own:
-grouping and windows keep it apart from every other, and no join is made on it.
+One group-by over the rows gives *cells*: each combination of values that occurs, and how often.
+Everything else is counted from cells, in columns named c0 to cn. A missing value is a value of its
+own: grouping and windows keep it apart from every other, and it is never joined on.
 
-Classes are taken into memory some at a time, whole. Where the sensitive column has few values, each
-becomes a column of counts, and a class is a row; where it has many, the cells are sorted.
+Classes are taken into memory in batches of whole classes. If the sensitive column has few values,
+each becomes a column of counts and a class is one row; if it has many, the cells are sorted.
 
-What is chosen is counted here before it is written, and what was written is counted again by
-another engine. So nothing here knows what was required: whoever verifies counts by definitions.
+A release is counted here before it is written, and once written it is counted again by another
+engine. So nothing here knows the requirements: verification counts by the definitions.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from tamis.rows.engines import BATCH, Engine, Frame
 from tamis.table import Unit
 
 ROWS, SIZE = "n", "size"
-"""The column with the rows of a cell, and the one with the size of its class."""
+"""Names of the columns with the rows of a cell, and with the size of its class."""
 PEOPLE, ALL = "people", "all"
 MOST_COUNTED_VALUES = 32
-"""Up to this many sensitive values, each gets a column of counts."""
+"""Up to this many sensitive values, each gets a column of counts: no sort, but wide rows."""
 
 
 def count_cells(frame: Frame, columns: Sequence[str]) -> Frame:
-    """Each combination of values that occurs, and the rows that have it."""
+    """Each combination of values that occurs, and the number of rows with it."""
     if not columns:
         return frame.select(_whole(nw.len(), ROWS))
     counted = frame.group_by(*columns).agg(nw.len().alias(ROWS))
@@ -43,17 +43,19 @@ def count_cells(frame: Frame, columns: Sequence[str]) -> Frame:
 
 
 def crowds_of(cells: Frame, columns: Sequence[str], who: Sequence[str]) -> Frame:
-    """The classes by some columns, at least one, and the people of each; rows, where each is one.
+    """The classes by some columns (at least one), with the people in each.
 
-    From cells over at least these columns and those that tell people apart.
+    From cells over at least these columns and `who`, which distinguish people; if that is empty,
+    rows are counted.
     """
+    # Merged over `who` as well, a row of cells is one person of one class.
     members = merge_cells(cells, [*columns, *who])
     size = nw.len() if who else nw.col(ROWS).sum()
     return members.group_by(*columns).agg(_whole(size, PEOPLE))
 
 
 def merge_cells(cells: Frame, columns: Sequence[str]) -> Frame:
-    """The cells of fewer columns, from those of more."""
+    """Cells over fewer columns, from cells over more."""
     if not columns:
         return cells.select(_whole(nw.col(ROWS).sum(), ROWS))
     merged = cells.group_by(*columns).agg(nw.col(ROWS).sum())
@@ -61,26 +63,27 @@ def merge_cells(cells: Frame, columns: Sequence[str]) -> Frame:
 
 
 def count_rows(engine: Engine, frame: Frame) -> int:
-    """The number of rows of a frame."""
+    """Number of rows of a frame."""
     return int(engine.small(frame.select(_whole(nw.len(), ROWS))).item())
 
 
 def sum_of(engine: Engine, frame: Frame, column: str) -> int:
-    """The sum of whole numbers; 0 of none."""
+    """Sum of a column of whole numbers; 0 if there are none."""
     return int(engine.small(frame.select(_whole(nw.col(column).sum(), column))).item() or 0)
 
 
 def count_distinct(engine: Engine, frame: Frame, columns: Sequence[str]) -> int:
-    """The number of different combinations of values, missing being one of them."""
+    """Number of distinct combinations of values; missing counts as a value."""
     return count_rows(engine, count_cells(frame, columns))
 
 
 def finer_left_out(
     engine: Engine, frame: Frame, distinct: Mapping[str, int], rows: int
 ) -> tuple[str, ...]:
-    """The columns that determine no other: those that do are finer than a person.
+    """The columns that determine no other one; those that do are finer than a person.
 
-    `distinct` has how many values each column has.
+    `distinct` is the number of values of each column. A column determines another if the pair has
+    no more distinct combinations than the column alone.
     """
     kept = list(distinct)
     for name in list(kept):
@@ -93,7 +96,7 @@ def finer_left_out(
 
 @dataclass(frozen=True)
 class Dropped:
-    """The k, the unique rows and the unique people where one column is left out."""
+    """The k, the unique rows and the unique people if one column is left out."""
 
     column: str
     k: int
@@ -104,7 +107,7 @@ class Dropped:
 def sizes_of_classes(
     engine: Engine, cells: Frame, quasi: Sequence[str], who: Sequence[str] = ()
 ) -> tuple[pl.DataFrame, list[Dropped]]:
-    """The sizes of the classes, and what leaving out each column would change.
+    """Count the classes of each size, and what leaving out each column would change.
 
     Parameters
     ----------
@@ -112,13 +115,13 @@ def sizes_of_classes(
     cells : frame
         Cells over at least `quasi` and `who`.
     quasi : columns that define a class
-    who : columns that tell people apart; empty if each row is a person
+    who : columns that distinguish people; empty if each row is a person
 
     Returns
     -------
     frame, list of Dropped
-        Columns `size`, `classes`, `rows`, and `people`: those whose smallest class has that
-        size; by ascending size.
+        Columns `size`, `classes`, `rows`, and `people` (those whose smallest class has that size),
+        by ascending size.
     """
     members = engine.hold(merge_cells(cells, [*quasi, *who]))
     sizes = size_counts(engine, members, quasi, who)
@@ -128,31 +131,31 @@ def sizes_of_classes(
 def size_counts(
     engine: Engine, members: Frame, quasi: Sequence[str], who: Sequence[str]
 ) -> pl.DataFrame:
-    """The sizes of the classes, from cells over exactly `quasi` and `who`."""
-    if not who:
+    """Count the classes of each size, from cells over exactly `quasi` and `who`."""
+    if not who:  # a cell is a class
         counted = members.group_by(ROWS).agg(nw.len().alias("classes"))
-        found = engine.small(counted).select(
+        sizes = engine.small(counted).select(
             pl.col(ROWS).alias(SIZE), pl.col("classes").cast(pl.Int64)
         )
         rows = pl.col(SIZE) * pl.col("classes")
-        return found.with_columns(rows=rows, people=rows).sort(SIZE)
+        return sizes.with_columns(rows=rows, people=rows).sort(SIZE)
     sized = engine.hold(_with_size(members, quasi))
     by_size = sized.group_by(SIZE).agg(nw.len().alias("classes"), nw.col(ROWS).sum().alias("rows"))
     by_size = by_size.select(*(_whole(nw.col(c), c) for c in (SIZE, "classes", "rows")))
     least = sized.group_by(*who).agg(nw.col(SIZE).min())
     people = least.group_by(SIZE).agg(nw.len().alias("people"))
     whole = pl.all().cast(pl.Int64)
-    found = engine.small(by_size)
-    # Each class of a size has as many members as the size says.
-    found = found.with_columns(pl.col("classes") // pl.col(SIZE))
-    joined = found.join(engine.small(people).select(whole), on=SIZE, how="left")
+    sizes = engine.small(by_size)
+    # So far `classes` counts members, and each class of a size has as many as its size.
+    sizes = sizes.with_columns(pl.col("classes") // pl.col(SIZE))
+    joined = sizes.join(engine.small(people).select(whole), on=SIZE, how="left")
     return joined.with_columns(pl.col("people").fill_null(0)).sort(SIZE)
 
 
 def alike_counts(
     engine: Engine, cells: Frame, columns: Sequence[str], value: str, who: Sequence[str] = ()
 ) -> tuple[int, int, int]:
-    """The groups in which all have one value, all groups, and the rows or people in the former.
+    """Count the groups with a single value, all groups, and the rows or people in the former.
 
     Parameters
     ----------
@@ -161,8 +164,9 @@ def alike_counts(
         Cells over at least these columns.
     columns : columns that define a group
     value : a column without missing cells
-    who : columns that tell people apart; empty if each row is a person
+    who : columns that distinguish people; empty if each row is a person
     """
+    # The constant column keeps the window valid where there are no columns to group by.
     every = cells.with_columns(nw.lit(1).alias("all"), nw.col(value).cast(nw.String).alias("said"))
     keys = ["all", *columns]
     one = nw.col("said").min().over(*keys) == nw.col("said").max().over(*keys)
@@ -180,12 +184,12 @@ def _without(
     others = [c for c in quasi if c != column]
     if not who:
         alone = one_where(nw.col(ROWS) == 1)
-        found = engine.small(
+        k, unique = engine.small(
             merge_cells(members, others).select(
                 _whole(nw.col(ROWS).min(), "k"), _whole(alone.sum(), "alone")
             )
         ).row(0)
-        return Dropped(column, found[0], found[1], found[1])
+        return Dropped(column, k, unique, unique)
     sized = _with_size(merge_cells(members, [*others, *who]), others)
     rows = nw.when(nw.col(SIZE) == 1).then(nw.col(ROWS)).otherwise(nw.lit(0))
     k, unique = engine.small(
@@ -196,7 +200,7 @@ def _without(
 
 
 def _with_size(members: Frame, quasi: Sequence[str]) -> Frame:
-    """Each member with the number of members of their class."""
+    """Add the number of members of its class to each member."""
     if not quasi:
         one = members.with_columns(nw.lit(1).alias("all"))
         return _with_size(one, ["all"]).drop("all")
@@ -204,29 +208,29 @@ def _with_size(members: Frame, quasi: Sequence[str]) -> Frame:
 
 
 def one_where(condition: nw.Expr) -> nw.Expr:
-    """1 where a condition holds, else 0: not every engine sums booleans."""
+    """1 where a condition holds, else 0, as not every engine sums booleans."""
     return nw.when(condition).then(nw.lit(1)).otherwise(nw.lit(0))
 
 
 def _whole(expression: nw.Expr, name: str) -> nw.Expr:
-    """Sums are 128 bits wide on DuckDB and unsigned on polars; all counts are made alike."""
+    """A count as Int64: sums have 128 bits on DuckDB, and counts are unsigned on polars."""
     return expression.cast(nw.Int64).alias(name)
 
 
 @dataclass(frozen=True, eq=False)
 class SensitiveCounts:
-    """The sensitive values of a table and how often each occurs within each class.
+    """The sensitive values of a table, and how many people have each within each class.
 
     Parameters
     ----------
     engine : Engine
     entries : frame
-        The quasi-identifiers, the sensitive column, and `n`: the people of the class that have
-        the value. Where people have several rows there are rows with `n` 0 too, which carry
-        the people of the class in `people`.
+        The quasi-identifiers, the sensitive column, and `n`: the people of the class who have the
+        value. If people have several rows, there are also entries with `n` 0, which carry the
+        number of people of the class in `people`.
     quasi, sensitive : columns
     values : polars frame
-        The values, ascending and missing last, and `n`: the people of the table that have each.
+        The values, ascending and missing last, and `n`: the people of the table who have each.
     number : bool
         Whether the sensitive column is numeric.
     several : bool
@@ -269,7 +273,8 @@ def sensitive_counts(
         entries = count_cells(once, [*quasi, sensitive]).with_columns(
             nw.lit(0).cast(nw.Int64).alias(PEOPLE)
         )
-        # No join on keys that may be missing: the people of a class come as rows of their own.
+        # Keys may be missing and cannot be joined on, so the people of each class are appended as
+        # entries of their own.
         of_class = count_cells(count_cells(cells, [*quasi, *who]), quasi)
         kind = cells.collect_schema()[sensitive]
         extra = of_class.select(
@@ -288,30 +293,30 @@ def sensitive_counts(
 def whole_classes(
     counts: SensitiveCounts, rows: int = BATCH, *, keys: bool = False
 ) -> Iterator[pl.DataFrame]:
-    """The entries by class and value, in parts that never cut a class in two.
+    """Yield the entries by class and value, in batches that never divide a class.
 
-    Columns `class` (from 0 in each part), `value` (a position in `counts.values`), `n` and
-    `people`; with `keys` those that define the class, too.
+    Columns `class` (from 0 in each batch), `value` (a position in `counts.values`), `n` and
+    `people`; with `keys` also those that define the class.
     """
-    more = counts.quasi if keys else []
-    return (_from_columns if counts.few else _from_sorted)(counts, rows, more)
+    quasi = counts.quasi if keys else []
+    return (_from_columns if counts.few else _from_sorted)(counts, rows, quasi)
 
 
 def _from_columns(
     counts: SensitiveCounts, rows: int, keys: Sequence[str]
 ) -> Iterator[pl.DataFrame]:
-    """Of few values: the engine gives each a column, so that every row is a whole class."""
+    """For few values: the engine gives each a column, so that every row is a whole class."""
     names = [f"v{i}" for i in range(counts.values.height)]
     classes = max(1, rows // len(names))
     for batch in counts.engine.batches(_one_column_each(counts, names, keys), classes):
-        each = batch.select(names).to_numpy()
-        place, value = np.nonzero(each)
-        found = {"class": place, "value": value, ROWS: each[place, value]}
-        yield pl.DataFrame(found).hstack(batch.select(PEOPLE, *keys)[place])
+        people = batch.select(names).to_numpy()
+        place, value = np.nonzero(people)
+        entries = {"class": place, "value": value, ROWS: people[place, value]}
+        yield pl.DataFrame(entries).hstack(batch.select(PEOPLE, *keys)[place])
 
 
 def _one_column_each(counts: SensitiveCounts, names: list[str], keys: Sequence[str]) -> Frame:
-    """The classes, with the people of each value in a column of its own."""
+    """The classes, with the people who have each value in a column of its own."""
     cell, rows = nw.col(counts.sensitive), nw.col(ROWS)
     is_value = [
         cell.is_null() if value is None else cell == nw.lit(value)
@@ -330,7 +335,10 @@ def _one_column_each(counts: SensitiveCounts, names: list[str], keys: Sequence[s
 
 
 def _from_sorted(counts: SensitiveCounts, rows: int, keys: Sequence[str]) -> Iterator[pl.DataFrame]:
-    """Of many values: the engine sorts the entries, and the last class of a batch waits."""
+    """For many values: the engine sorts the entries, and each batch keeps back its last class.
+
+    More entries of that class may follow in the next batch.
+    """
     order = [*counts.quasi, counts.sensitive]
     rest: pl.DataFrame | None = None
     for batch in counts.engine.batches(counts.entries.sort(*order, nulls_last=True), rows):
@@ -345,7 +353,7 @@ def _from_sorted(counts: SensitiveCounts, rows: int, keys: Sequence[str]) -> Ite
 
 
 def _class_numbers(part: pl.DataFrame, quasi: Sequence[str]) -> pl.Series:
-    """The number of the class of each entry of a sorted part."""
+    """Number the classes of a sorted batch, by where any key changes."""
     opens = pl.any_horizontal(pl.col(c).ne_missing(pl.col(c).shift()) for c in quasi)
     return part.select(opens.cast(pl.Int64).cum_sum()).to_series()
 
@@ -364,16 +372,16 @@ def _coded_part(
 
 
 class Smallest(NamedTuple):
-    """The smallest group, and how many are alone in one."""
+    """The size of the smallest group, and how many are alone in theirs."""
 
     k: int
     unique: int
 
 
 def smallest(engine: Engine, cells: Frame, columns: list[str], who: list[str]) -> Smallest:
-    """The smallest group of rows alike, from cells over at least these columns.
+    """The smallest group of equal rows, from cells over at least these columns.
 
-    In people where `who` tells them apart; where no column is given, all are one group.
+    Counts people if `who` distinguishes them; without columns, all are one group.
     """
     if not columns and not who:
         rows = sum_of(engine, cells, ROWS)
@@ -386,24 +394,24 @@ def smallest(engine: Engine, cells: Frame, columns: list[str], who: list[str]) -
 
 @dataclass(frozen=True, eq=False)
 class ReleasedRows:
-    """The released rows behind an engine, before they are written or after."""
+    """The released rows behind an engine, before or after they are written."""
 
     engine: Engine
     frame: Frame
     columns: dict[str, str]
-    """By name the released columns; those of bounds need not be there."""
+    """The released columns of the frame by name; columns of bounds may be absent."""
     target: str
     who: list[str]
-    """The columns that tell people apart; empty if each row is a different person."""
+    """The columns that distinguish people; empty if each row is a different person."""
 
     @cached_property
     def cells(self) -> Frame:
-        """Each combination that occurs of the released columns and the people."""
+        """Cells over the released columns and those that distinguish people."""
         every = [*self.columns.values(), *self.who]
         return self.engine.hold(count_cells(self.frame, every))
 
     def named(self, names: Collection[str]) -> list[str]:
-        """The columns of the frame that have these names."""
+        """The columns of the frame with these names; raises if one is not released."""
         if missing := [name for name in names if name not in self.columns]:
             raise CannotMeet(
                 f"a promise is about column {listed(missing)}, which is not in the file"
@@ -411,11 +419,11 @@ class ReleasedRows:
         return [self.columns[name] for name in names]
 
     def reached(self, names: Collection[str], in_people: bool) -> int:
-        """The smallest group of those alike in some columns."""
+        """Size of the smallest group of rows that are equal in some columns."""
         return smallest(self.engine, self.cells, self.named(names), self._who(in_people)).k
 
     def counts(self, known: list[str], in_people: bool) -> Counts:
-        """Who is unique, as `tamis.verification.checks` has it, and the number of all."""
+        """How many are unique, as `tamis.verification.checks` counts it, and how many there are."""
         engine, cells, who = self.engine, self.cells, self._who(in_people)
         columns, target = self.named(known), self.columns[self.target]
         groups, of, members = alike_counts(engine, cells, columns, target, who)
@@ -429,9 +437,9 @@ class ReleasedRows:
         return figures, sum_of(engine, cells, ROWS)
 
     def exposure(self, known: list[str], k: int, unit: Unit, kind: Kind = "equal") -> ExposureFacts:
-        """Who is unique by what attackers may know; in rows too where people have several.
+        """How many are unique by what attackers may know; also in rows if people have several.
 
-        Numbers of people from 1 to k - 1 are left out.
+        Counts of 1 to k - 1 people are withheld.
         """
         facts = self._facts(known, k, unit, kind, bool(self.who))
         return {**facts, "rows": self._facts(known, k, "rows", kind, False)} if self.who else facts
@@ -447,15 +455,15 @@ class ReleasedRows:
 
 
 def one_group(cells: Frame, columns: list[str]) -> tuple[Frame, list[str]]:
-    """Cells, and the columns that define groups: where there are none, one that is constant."""
+    """Cells and the columns that define groups; without any, a constant one is added."""
     return (cells, columns) if columns else (cells.with_columns(nw.lit(1).alias(ALL)), [ALL])
 
 
 def counted_average_risk(engine: Engine, cells: Frame, columns: list[str], who: list[str]) -> float:
-    """The mean over people of 1 by the people in their smallest group.
+    """Mean over people of 1 / size of their smallest group.
 
-    From cells over at least the columns that define groups and those that tell people apart; where
-    there are none of the latter, each row is a person.
+    From cells over at least the columns that define groups and `who`; if that is empty, each row
+    is a person.
     """
     sizes = group_sizes(engine, cells, columns, who)
     risks = sizes.select((pl.col("people") / pl.col(SIZE)).sum() / pl.col("people").sum())

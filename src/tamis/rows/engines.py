@@ -1,6 +1,6 @@
-"""The engines: what reads, writes and hashes frames. Nothing else knows which one is at work.
+"""Engines: backends that read, write and hash frames. Nothing else knows which one is at work.
 
-Every engine reads parquet and writes parquet; what is small enough is read back by polars.
+Every engine reads and writes parquet; small answers are read back by polars.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ Frame = nw.LazyFrame[Any]
 Name = Literal["polars", "duckdb", "spark"]
 
 MOST_ROWS = 2_000_000
-"""The most rows that an answer may have to be taken into memory."""
+"""The most rows of an answer that is taken into memory."""
 BATCH = 1 << 17
-"""Rows taken from a written frame at once."""
+"""Rows read from a written frame at once."""
 
 
 class Engine(ABC):
-    """A backend with a private folder for its files, given by whoever opens it.
+    """A backend with a private scratch folder.
 
     Parameters
     ----------
     scratch : Path
-        Where frames are held; removed by its owner.
+        Where frames are held; the caller removes it.
     """
 
     name: ClassVar[Name]
     has_nan: bool = True
-    """Whether a float may be NaN there, and can be asked whether it is."""
+    """Whether the backend's floats may be NaN, and can be tested for it."""
 
     def __init__(self, scratch: Path) -> None:
         self.scratch = scratch
@@ -51,20 +51,23 @@ class Engine(ABC):
 
     @abstractmethod
     def open(self, path: str | Path) -> Frame:
-        """The rows of a parquet file; its columns become c0, c1, ... by position."""
+        """Open a parquet file; its columns become c0, c1, ... by position."""
 
     @abstractmethod
     def with_hash(self, frame: Frame, key: str, salt: str) -> Frame:
-        """The frame with a column `hash`: the MD5 of the salt and a text column, as hex digits."""
+        """Add a column `hash`: the MD5 of the salt and a text column, as hex digits.
+
+        MD5, as every engine has it: the hash decides what is drawn and protects nothing.
+        """
 
     def plain(self, kind: pl.DataType) -> pl.DataType:
-        """The type in which an engine is given a column: times, which they read in different ways,
-        as whole numbers.
+        """The type in which this engine gets a column; times, which engines read differently, as
+        whole numbers.
         """
         return pl.Int64() if kind == pl.Time else kind
 
     def close(self) -> None:  # noqa: B027 - polars has nothing to stop
-        """Stop whatever runs for this engine."""
+        """Stop whatever this engine has started."""
 
     def write(self, frame: Frame, path: Path) -> None:
         """Write a frame as parquet, in its order if it was sorted."""
@@ -72,50 +75,50 @@ class Engine(ABC):
             frame.sink_parquet(path)
 
     def hold(self, frame: Frame) -> Frame:
-        """The same frame, computed once and read from a scratch file from then on."""
+        """Compute a frame once; it is read from a scratch file from then on."""
         path = self.new_path()
         self.write(frame, path)
         return self._named(path, frame.collect_schema().names())
 
     def keep(self, parts: Iterable[pl.DataFrame]) -> Frame:
-        """Rows that are made here, some at a time, read from scratch files from then on."""
+        """Store frames made in Python, batch by batch, as one frame of this engine."""
         path = self.new_path()
         return self._named(path, write_in_parts(parts, path))
 
     def _named(self, path: Path, names: Iterable[str]) -> Frame:
-        """The rows of a parquet file, the columns named in their order."""
+        """Open a parquet file and name its columns, in order."""
         opened = self.open(path)
         return opened.rename(dict(zip(opened.collect_schema().names(), names)))
 
     def near(self, frame: Frame) -> Frame:
-        """The same rows where they can be joined with rows that are kept."""
+        """The same rows, moved if need be to where they can be joined with those of `keep`."""
         return frame
 
     def small(self, frame: Frame, most: int = MOST_ROWS) -> pl.DataFrame:
-        """An answer in memory; refused if it has more rows than fit."""
+        """Take an answer into memory; raises if it has more than `most` rows."""
         path = self.new_path()
         self.write(frame.head(most + 1), path)
-        found = pl.read_parquet(files_of(path))
-        if found.height > most:
+        answer = pl.read_parquet(files_of(path))
+        if answer.height > most:
             raise CannotMeet(
                 f"an answer has more than {most:,} rows, too many to take into memory; name fewer "
                 "columns, or coarser ones"
             )
-        return found
+        return answer
 
     def batches(self, frame: Frame, rows: int = BATCH) -> Iterator[pl.DataFrame]:
-        """The rows of a frame, in its order if it was sorted, some at a time."""
+        """Yield the rows of a frame in batches, in its order if it was sorted."""
         path = self.new_path()
         self.write(frame, path)
         yield from pl.scan_parquet(files_of(path)).collect_batches(chunk_size=rows)
 
     def new_path(self) -> Path:
-        """A name in the scratch folder that nothing has yet."""
+        """An unused path in the scratch folder."""
         return self.scratch / f"{self.name}-{next(self._numbers)}.parquet"
 
     @contextmanager
     def trouble(self) -> Iterator[None]:
-        """Turn what an engine raises into errors that name no cell, and say what to do."""
+        """Turn an engine's errors, which may quote cells, into ones that say what to do."""
         try:
             yield
         except (Exception, pl.exceptions.PanicException) as error:
@@ -125,12 +128,12 @@ class Engine(ABC):
 
 
 def files_of(path: Path) -> list[Path]:
-    """The files of a table in order: one, or the parts in a folder."""
+    """The files of a table in order: a single one, or the parts in a folder."""
     return sorted(path.glob("part-*")) if path.is_dir() else [path]
 
 
 def write_in_parts(parts: Iterable[pl.DataFrame], folder: Path) -> list[str]:
-    """Write frames of one schema as the parts of one table; the names of its columns."""
+    """Write frames of one schema as the parts of one table; return the names of its columns."""
     folder.mkdir()
     names: list[str] = []
     for i, part in enumerate(parts):
@@ -145,7 +148,7 @@ _ENGINES = ("duckdb", "_duckdb", "ibis", "pyspark", "py4j", "polars", "pyo3_runt
 _NO_ROOM = (
     r"No space left|os error 28|File too large|os error 27|max_temp_directory_size|[Dd]isk quota"
 )
-"""What an engine says where a disk, a quota or the most bytes of a file are used up."""
+"""What engines say when a disk, a quota or a file size limit is exhausted."""
 _NO_MEMORY = r"OutOfMemory|MemoryError|[Oo]ut of [Mm]emory|failed to allocate|heap space"
 
 
@@ -190,8 +193,8 @@ class Polars(Engine):
 
     def with_hash(self, frame: Frame, key: str, salt: str) -> Frame:
         def digest(keys: pl.Series) -> pl.Series:
-            found = [hashlib.md5((salt + text).encode()).hexdigest() for text in keys]
-            return pl.Series(found, dtype=pl.String)
+            digests = [hashlib.md5((salt + text).encode()).hexdigest() for text in keys]
+            return pl.Series(digests, dtype=pl.String)
 
         native: pl.LazyFrame = frame.to_native()
         hashed = pl.col(key).map_batches(digest, return_dtype=pl.String, is_elementwise=True)
@@ -199,7 +202,7 @@ class Polars(Engine):
 
 
 class DuckDB(Engine):
-    """DuckDB in this process; what does not fit in its memory goes to the scratch folder.
+    """DuckDB in this process; what does not fit in its memory spills to the scratch folder.
 
     Parameters
     ----------
@@ -216,8 +219,9 @@ class DuckDB(Engine):
             config={
                 "memory_limit": f"{memory / 1e6:.0f}MB",
                 "temp_directory": str(scratch / "spill"),
+                # Each thread has buffers of its own, so little memory allows few threads.
                 "threads": min(os.cpu_count() or 1, max(1, memory // 100_000_000)),
-                "preserve_insertion_order": False,
+                "preserve_insertion_order": False,  # saves memory; where order matters, we sort
                 "autoload_known_extensions": False,
                 "autoinstall_known_extensions": False,
             }
@@ -230,13 +234,13 @@ class DuckDB(Engine):
         with self.trouble():
             parts = [str(part) for part in files_of(Path(path))]
             rows = self._database.read_parquet(parts).set_alias("rows")
-            # Names that differ only in case are made different here, so positions decide; without
-            # the name of the table, a column named * would be all columns.
+            # DuckDB renames columns whose names differ only in case, so columns are taken by
+            # position. The table's name comes first, or a column named * would mean all columns.
             columns = [
                 ColumnExpression("rows", name).alias(f"c{i}") for i, name in enumerate(rows.columns)
             ]
-            found: Frame = nw.from_native(rows.select(*columns))
-            return found
+            opened: Frame = nw.from_native(rows.select(*columns))
+            return opened
 
     def with_hash(self, frame: Frame, key: str, salt: str) -> Frame:
         from duckdb import ColumnExpression, ConstantExpression, FunctionExpression, StarExpression
@@ -251,13 +255,14 @@ class DuckDB(Engine):
 
 
 class Ibis(DuckDB):
-    """A user's Ibis table, wherever it is: it counts there, and DuckDB here does the rest.
+    """A user's Ibis table: its own backend counts, and DuckDB in this process does the rest.
 
-    What is held or hashed comes over in batches, so of a large table only its cells travel.
+    Frames that are held or hashed are transferred in batches; of a large table, these are its
+    distinct combinations of values with their counts.
     """
 
     def table(self, rows: Any) -> Frame:
-        """The rows of an Ibis table; its columns become c0, c1, ... by position."""
+        """Open an Ibis table; its columns become c0, c1, ... by position."""
         from ibis.expr.operations import IsNan
 
         self.has_nan = rows.get_backend().has_operation(IsNan)
@@ -272,7 +277,7 @@ class Ibis(DuckDB):
             return
         with self.trouble():
             batches = native.to_pyarrow_batches()
-            # The first part has no rows, so that there is one where nothing was found.
+            # An empty first part keeps the schema where the answer has no rows.
             write_in_parts(map(pl.DataFrame, chain([batches.schema.empty_table()], batches)), path)
 
     def near(self, frame: Frame) -> Frame:
@@ -283,7 +288,7 @@ class Ibis(DuckDB):
 
 
 class Spark(Engine):
-    """A Spark session, local or of a cluster; one that runs already is used and left running.
+    """A Spark session, local or on a cluster; one that runs already is used and left running.
 
     Parameters
     ----------
@@ -307,12 +312,12 @@ class Spark(Engine):
         return _by_position(rows)
 
     def plain(self, kind: pl.DataType) -> pl.DataType:
-        """Spark has no nanoseconds, and no whole numbers of 64 bits without a sign."""
+        """Spark has neither nanoseconds nor unsigned 64-bit integers."""
         precise = isinstance(kind, pl.Datetime) and kind.time_unit == "ns"
         return pl.Int64() if precise or kind == pl.UInt64 else super().plain(kind)
 
     def table(self, name: str) -> tuple[list[str], Frame]:
-        """The column names and the rows of a table of the catalogue, or of parquet at a path."""
+        """Column names and rows of a table of the catalogue, or of parquet files at a path."""
         with self.trouble():
             is_path = "/" in name
             rows = self._session.read.parquet(name) if is_path else self._session.table(name)
@@ -344,19 +349,19 @@ _ANSWERS = {
     "spark.sql.legacy.parquet.nanosAsLong": "true",
     "spark.sql.session.timeZone": "UTC",
 }
-"""The settings that decide what Spark answers."""
+"""Settings on which Spark's answers depend."""
 _ALONE = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.host": "127.0.0.1",
     "spark.sql.shuffle.partitions": "4",
 }
-"""Those of a session that needs no other machine: none can reach it."""
+"""Settings of a local session, so that no other machine can reach it."""
 LEAST_FOR_SPARK = 500_000_000
 """The least memory, in bytes, with which Spark starts."""
 
 
 def _spark_session(scratch: Path, master: str, memory: int) -> tuple[Any, bool]:
-    """A session with our settings, and whether it is ours to stop."""
+    """A Spark session with tamis's settings, and whether tamis started it and must stop it."""
     try:
         from pyspark.errors import PySparkRuntimeError
         from pyspark.sql import SparkSession
@@ -391,7 +396,7 @@ def _started_session(builder: Any, scratch: Path, master: str, memory: int) -> A
         "spark.log.level": "OFF",
     }
     try:
-        with panics_unheard(), warnings.catch_warnings():  # Java keeps the silence it starts with
+        with panics_unheard(), warnings.catch_warnings():  # Java inherits the silenced stderr
             warnings.simplefilter("ignore")
             return builder.appName("tamis").master(master).config(map=settings).getOrCreate()
     except Exception as error:

@@ -1,10 +1,9 @@
-"""A `LargeTable`: rows that stay where an engine can read them; and samples of it.
+"""`LargeTable`: rows behind an engine with their roles; and samples of it.
 
-What is drawn is decided by a salted hash of what rows hold: the same on every engine, whatever
-the order of the rows and whatever people are called, so that no figure measured on a sample
-confirms a guessed name. Where identifiers tell people apart, people are drawn, each with all their
-rows. Of n people with the same rows, or n rows of the same content, about the share asked for is
-taken.
+A salted hash of the rows' content decides what is drawn. So a sample is the same on every engine
+and in any order of the rows, and does not depend on identifiers: no figure measured on a sample can
+confirm a guessed name. Where identifiers distinguish people, people are drawn, each with all their
+rows. Of n people with equal rows, or n rows of equal content, about the requested share is drawn.
 """
 
 from __future__ import annotations
@@ -38,18 +37,19 @@ from tamis.table import BLANKS, Roles, Table, one_spelling
 
 @dataclass(frozen=True, eq=False)
 class LargeTable:
-    """Rows behind an engine, and what each column is for.
+    """Rows behind an engine, with the roles of the columns.
 
     Parameters
     ----------
     engine : Engine
     frame : lazy frame
-        Columns c0 to cn; numbers in one form: zero without a sign, NaN missing.
+        Columns c0 to cn; numbers are normalised: no negative zero, NaN is missing.
     names : tuple of str
         The real names, in the order of the columns.
     shape : Table
-        The same columns and roles without any row.
+        The same columns and roles, without rows.
     rows : int
+        The number of rows.
     """
 
     engine: Engine
@@ -59,7 +59,7 @@ class LargeTable:
     rows: int
 
     def columns(self, names: Iterable[str]) -> list[str]:
-        """The columns of the frame that have these names."""
+        """The columns of the frame with these names."""
         at = {name: f"c{i}" for i, name in enumerate(self.names)}
         return [at[name] for name in names]
 
@@ -76,12 +76,12 @@ class LargeTable:
         if not roles.identifiers:
             return ()
         distinct = {c: count_distinct(self.engine, self.frame, [c]) for c in self.deciding}
-        found = finer_left_out(self.engine, self.frame, distinct, self.rows)
-        return tuple(self.name_of(c) for c in found)
+        columns = finer_left_out(self.engine, self.frame, distinct, self.rows)
+        return tuple(self.name_of(c) for c in columns)
 
     @cached_property
     def deciding(self) -> list[str]:
-        """The columns of the frame that may decide who is a person, as in `Table.people`."""
+        """The identifiers that may decide who is a person, by the rule of `Table.people`."""
         names = self.shape.roles.identifiers
         columns = self.columns(names)
         some = self.engine.small(self.frame.select(*columns).head(SOME_VALUES))
@@ -91,7 +91,7 @@ class LargeTable:
 
     @property
     def open_candidates(self) -> tuple[PersonCandidate, ...]:
-        """Numbers that disagree on who is a person, as `Table.open_candidates` has them."""
+        """Codes that disagree on who is a person, like `Table.open_candidates`."""
         if self.shape.roles.person is not None or not self.shape.roles.identifiers:
             return ()
         some = self.engine.small(self.frame.select(*self.deciding).head(SOME_VALUES))
@@ -108,7 +108,7 @@ class LargeTable:
 
     @cached_property
     def who(self) -> list[str]:
-        """The columns that tell people apart; empty if each row is a different person."""
+        """The columns that distinguish people; empty if each row is a different person."""
         columns = self.columns(self.person_columns)
         if not columns or count_distinct(self.engine, self.frame, columns) == self.rows:
             return []
@@ -139,7 +139,10 @@ def large_table(engine: Engine, frame: Frame, schema: pl.Schema, roles: Roles) -
 
 
 def _counting_dropped(engine: Engine, frame: Frame, schema: pl.Schema, roles: Roles) -> Roles:
-    """The roles with ids that are dropped among the identifiers, by a look at the first rows."""
+    """Turn dropped ids of people into identifiers, judged by the first rows.
+
+    See `tamis.read.keys.counted_when_dropped`.
+    """
     if not roles.dropped or roles.person is not None:
         return roles
     some = engine.small(frame.head(LOOKED_AT))
@@ -149,7 +152,7 @@ def _counting_dropped(engine: Engine, frame: Frame, schema: pl.Schema, roles: Ro
 def _spelt_once(
     engine: Engine, frame: Frame, schema: pl.Schema, identifiers: Sequence[str]
 ) -> Frame:
-    """The frame with identifiers as `one_spelling` has them; they are never released."""
+    """Normalise the spelling of identifiers (see `one_spelling`), which are never released."""
     merged = {}
     for place, (name, kind) in enumerate(schema.items()):
         if name not in identifiers or kind not in (pl.String, pl.Categorical, pl.Enum):
@@ -158,7 +161,7 @@ def _spelt_once(
         folded = _with_spellings(engine, frame, column)
         changed = one_where(nw.col(column) != nw.col(_SPELT)).alias(ROWS)
         changes = folded.select(changed).select(nw.col(ROWS).sum().cast(nw.Int64))
-        if not engine.small(changes).item():
+        if not engine.small(changes).item():  # usually nothing changes: no copy is made
             continue
         before = count_distinct(engine, frame, [column])
         names = frame.collect_schema().names()
@@ -174,9 +177,10 @@ _RAW = "raw"
 
 
 def _with_spellings(engine: Engine, frame: Frame, column: str) -> Frame:
-    """The frame with one spelling of a text column beside it.
+    """Add the normalised spelling of a text column.
 
-    Engines agree on ASCII; what has other characters is spelt here, each different text once.
+    Engines agree on ASCII only, so texts with other characters are normalised in Python, each
+    distinct one once.
     """
     cell = nw.col(column)
     plain = cell.str.to_lowercase().str.replace_all(BLANKS, " ").str.strip_chars(" ")
@@ -191,7 +195,7 @@ def _with_spellings(engine: Engine, frame: Frame, column: str) -> Frame:
 
 
 def shape_of(schema: pl.Schema, roles: Roles) -> Table:
-    """The columns without any row, of the types in memory; texts of an Enum are plain ones."""
+    """An empty table with the columns in their types in memory; an Enum becomes plain text."""
     kinds = {
         name: pl.Float64() if kind.is_decimal() else pl.String() if kind == pl.Enum else kind
         for name, kind in schema.items()
@@ -200,7 +204,7 @@ def shape_of(schema: pl.Schema, roles: Roles) -> Table:
 
 
 def labelled_large(table: LargeTable) -> LargeTable:
-    """The rows that have a label; a warning says how many have none."""
+    """Keep the rows that have a label; a warning says how many have none."""
     target = named_target(table.shape.roles.target)
     (column,) = table.columns([target])
     frame = table.frame.filter(~nw.col(column).is_null())
@@ -211,7 +215,10 @@ def labelled_large(table: LargeTable) -> LargeTable:
 
 
 def check_large(table: LargeTable) -> LargeTable:
-    """The table without empty columns; refuses infinite numbers and a missing target."""
+    """Drop empty columns; raise for infinite numbers and for missing values of the target.
+
+    All columns are checked in one pass over the rows.
+    """
     names = [c for c in table.names if c in table.shape.frame.columns]
     columns, schema = table.columns(names), table.frame.collect_schema()
     gone = [one_where(nw.col(c).is_null()).alias(f"gone_{c}") for c in columns]
@@ -222,22 +229,22 @@ def check_large(table: LargeTable) -> LargeTable:
     ]
     marked = table.frame.select(*gone, *endless)
     sums = [nw.col(c).sum().cast(nw.Int64) for c in marked.collect_schema().names()]
-    found = table.engine.small(marked.select(*sums)).row(0, named=True)
-    empty = [n for n, c in zip(names, columns) if found[f"gone_{c}"] == table.rows]
+    counts = table.engine.small(marked.select(*sums)).row(0, named=True)
+    empty = [n for n, c in zip(names, columns) if counts[f"gone_{c}"] == table.rows]
     shape = table.shape.with_roles(**roles_without_empty(table.shape.roles, empty))
-    infinite = [n for n, c in zip(names, columns) if found.get(f"endless_{c}")]
+    infinite = [n for n, c in zip(names, columns) if counts.get(f"endless_{c}")]
     if infinite:
         raise InputError(
             f"column {listed(infinite)} has infinite numbers; replace them or make them missing"
         )
     target = table.shape.roles.target
     if target is not None:
-        need_labels(target, found[f"gone_{table.columns([target])[0]}"], table.rows)
+        need_labels(target, counts[f"gone_{table.columns([target])[0]}"], table.rows)
     return replace(table, shape=shape)
 
 
 def refuse_uncountable(schema: pl.Schema) -> None:
-    """Refuse columns whose cells are not one number or text, of a size that every engine has."""
+    """Raise for columns whose cells are not single numbers or texts of a size all engines have."""
     wide = (pl.Int128, pl.UInt128)
     if odd := [c for c, t in schema.items() if t in wide]:
         raise InputError(
@@ -248,8 +255,11 @@ def refuse_uncountable(schema: pl.Schema) -> None:
 
 
 def one_value(frame: Frame, has_nan: bool = True) -> list[nw.Expr]:
-    """Each column in one form: decimals as floats, zero without a sign, NaN as missing."""
-    found = []
+    """Normalise each column: decimals to floats, categories to text, -0.0 to 0.0, NaN to missing.
+
+    Otherwise engines might disagree on which of these are equal when they group.
+    """
+    columns = []
     for name, kind in frame.collect_schema().items():
         column = nw.col(name)
         if kind.is_decimal():
@@ -259,23 +269,23 @@ def one_value(frame: Frame, has_nan: bool = True) -> list[nw.Expr]:
         if kind.is_float() or kind.is_decimal():
             present = nw.when(~column.is_nan()).then(column) if has_nan else column
             column = nw.when(present == 0).then(nw.lit(0.0)).otherwise(present)
-        found.append(column.alias(name))
-    return found
+        columns.append(column.alias(name))
+    return columns
 
 
 LOOKED_AT = 50_000
-"""The first rows, by which ids are known that are dropped."""
+"""Number of first rows by which dropped columns are recognised as ids of people."""
 HASH = "hash"
 _APART, _NONE = "\x1f", "\x1e"
-"""What separates cells in the text that is hashed, and what stands for a missing one."""
+"""In the text that is hashed: the separator of cells, and the mark of a missing one."""
 _LARGEST = 2.0**62
+"""Floats are clipped to this, so that their whole part fits a 64-bit integer."""
 _DIGITS = 12
-"""Hex digits of a hash that decide whether a row is drawn."""
+"""Hex digits of a hash that decide whether a row is drawn; 48 bits are exact as a float."""
 WHO, KEY, PLACE, _TAKEN = "who", "key", "place", "taken"
 _ADDED, _ADDED_FROM = 12, (0, 12)
-"""Digits of a hash that are added up, and where they start: numbers so small that the sum over
-nine million rows of a person fits 64 bits, and enough of them that no two sums are equal by chance.
-"""
+"""Number of decimal digits in each part of a hash that is summed, and where the parts start. Sums
+over nine million rows of a person fit 64 bits, and two parts make equal sums by chance unlikely."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -288,9 +298,9 @@ class Sample:
     of : int
         The rows of the larger table.
     by : str
-        What was drawn: "people", "contents", or "everything" where all rows were taken.
+        What was drawn: "people", "contents", or "everything" if all rows were taken.
     asked : int
-        About how many rows were to be drawn.
+        The number of rows asked for; about as many are drawn.
     """
 
     table: Table
@@ -299,7 +309,7 @@ class Sample:
     asked: int = 0
 
     def k_for(self, k: int) -> int:
-        """The k to search with: as many of the sample as k is of all, but two at least.
+        """The k to search with: scaled down as the sample is, but at least 2.
 
         >>> Sample(Table(pl.DataFrame({"a": [0] * 50})), 1000, "contents").k_for(100)
         5
@@ -308,7 +318,7 @@ class Sample:
 
 
 def salt_of(seed: int, purpose: str) -> str:
-    """A salt that a seed and a purpose determine.
+    """The salt for a seed and a purpose, so that draws for two purposes are independent.
 
     >>> salt_of(7, "order")
     'tamis 7 order '
@@ -317,14 +327,14 @@ def salt_of(seed: int, purpose: str) -> str:
 
 
 def sampled(large: LargeTable, rows: int, seed: int) -> Sample:
-    """About so many rows of a large table, with the roles of the whole.
+    """Draw about `rows` rows of a large table, with the roles of the whole.
 
     Parameters
     ----------
     large : LargeTable
     rows : int
     seed : int
-        Decides which; it is no secret, since nothing drawn is published.
+        Decides which rows; not a secret, since nothing that is drawn is published.
     """
     names = [c for c in large.names if c in large.shape.frame.columns]
     columns, share = large.columns(names), min(1.0, rows / large.rows)
@@ -344,7 +354,7 @@ def sampled(large: LargeTable, rows: int, seed: int) -> Sample:
 
 
 def _roles_of(large: LargeTable, by: str) -> Roles:
-    """The roles of the whole; a sample cannot tell which identifiers distinguish people."""
+    """The roles of the whole, with the person columns, which a sample alone could not decide."""
     roles = large.shape.roles
     if not roles.identifiers or (by == "everything" and roles.person is not None):
         return roles
@@ -367,25 +377,25 @@ def _people(large: LargeTable, columns: Sequence[str], share: float, seed: int) 
 
 
 def draw_people(engine: Engine, rows: Frame, share: float, seed: int) -> Frame:
-    """A share of the people of some rows, by what their rows hold.
+    """Draw a share of the people, decided by the content of their rows.
 
     Parameters
     ----------
     engine : Engine
     rows : frame
-        Columns `who`, never missing, and `key`: what a row holds as text.
+        Columns `who`, never missing, and `key`: the content of a row as text.
     share : float
     seed : int
 
     Returns
     -------
     frame
-        Each person drawn once: `who`, and `hash` and `place`, by which they can be put in an order
-        that does not depend on `who`, but for people whose rows are the same.
+        Each person drawn once: `who`, and `hash` and `place`, which give an order that does not
+        depend on `who`, except among people with equal rows.
     """
     salt = salt_of(seed, "sample")
-    # The hashes of a person's rows are added up: the sum is the same in every order of the rows,
-    # and sums of all that a hash has are different for different rows.
+    # A person's hash is made of the sum of their rows' hashes, which does not depend on the order
+    # of the rows and hardly ever agrees for different rows.
     digits = reduce(_decimal, "abcdef", nw.col(HASH))
     parts = [digits.str.slice(at, _ADDED).cast(nw.Int64).alias(f"part{at}") for at in _ADDED_FROM]
     hashed = engine.with_hash(rows, KEY, salt).select(WHO, *parts)
@@ -398,59 +408,67 @@ def draw_people(engine: Engine, rows: Frame, share: float, seed: int) -> Frame:
     alike = engine.small(count_cells(held, [HASH]).filter(_perhaps(share)))
     taken = alike.select(HASH, pl.Series(_TAKEN, _copies(alike, share)))
     ranked = held.join(engine.keep([taken]), on=HASH)
-    # Only people whose rows are the same are ranked by who they are: any of them will do.
+    # Ranking by `who` matters only among people with equal rows, of whom any will do.
     ranked = ranked.with_columns(nw.col(WHO).rank("ordinal").over(HASH).cast(nw.Int64).alias(PLACE))
     return engine.hold(ranked.filter(nw.col(PLACE) <= nw.col(_TAKEN)).select(WHO, HASH, PLACE))
 
 
 def _decimal(digits: nw.Expr, letter: str) -> nw.Expr:
-    """Hex digits without a letter, which becomes a decimal digit: no engine-specific arithmetic."""
+    """Replace a letter of hex digits by a decimal digit, so that engines need not parse hex."""
     return digits.str.replace_all(letter, str("abcdef".index(letter)), literal=True)
 
 
 def _contents(large: LargeTable, columns: Sequence[str], share: float, seed: int) -> pl.DataFrame:
-    """Rows in proportion; identifiers, which tell nobody apart here, are left blank."""
+    """Draw equal rows in proportion; identifiers, which distinguish nobody here, are blank."""
     content = _without_identifiers(large, columns)
     counted = count_cells(large.frame.select(*content), content)
     keyed = counted.with_columns(content_text(counted, content).alias(KEY))
     hashed = large.engine.with_hash(keyed, KEY, salt_of(seed, "sample"))
-    found = large.engine.small(hashed.filter(_perhaps(share)).drop(KEY))
-    found = found.sort(HASH, *content, nulls_last=True)
+    distinct = large.engine.small(hashed.filter(_perhaps(share)).drop(KEY))
+    distinct = distinct.sort(HASH, *content, nulls_last=True)
     blank = [pl.lit(None).alias(c) for c in columns if c not in content]
-    drawn = np.repeat(np.arange(found.height), _copies(found, share))
-    return found.with_columns(*blank)[drawn]
+    drawn = np.repeat(np.arange(distinct.height), _copies(distinct, share))
+    return distinct.with_columns(*blank)[drawn]
 
 
-def _copies(found: pl.DataFrame, share: float) -> NDArray[np.int64]:
-    """How many to draw of each hash that occurs so often: the share, rounded as the hash says."""
-    chance = np.array([int(text[:_DIGITS], 16) for text in found[HASH]]) / 16.0**_DIGITS
-    copies: NDArray[np.int64] = np.floor(found[ROWS].to_numpy() * share + 1 - chance).astype(
+def _copies(counted: pl.DataFrame, share: float) -> NDArray[np.int64]:
+    """How many to draw of each hash, by its count: the share, rounded up or down by the hash.
+
+    The hash, read as a number from 0 to 1, is the random draw: n * share is rounded up if its
+    fraction is at least that number, so the expected number drawn is n * share.
+    """
+    chance = np.array([int(text[:_DIGITS], 16) for text in counted[HASH]]) / 16.0**_DIGITS
+    copies: NDArray[np.int64] = np.floor(counted[ROWS].to_numpy() * share + 1 - chance).astype(
         np.int64
     )
     return copies
 
 
 def _perhaps(share: float) -> nw.Expr:
-    """Contents of which a row may be drawn: a bound that needs no arithmetic on hashes."""
-    found = nw.col(ROWS) >= nw.lit(ceil(1 / share))
+    """Cheap pre-filter of distinct rows for sampling: keeps all of which any row is drawn.
+
+    A row that occurs n times is drawn if its hash, as a number, is at most n * share. Engines only
+    compare texts here, so n is rounded up to a power of two; `_copies` decides exactly.
+    """
+    maybe = nw.col(ROWS) >= nw.lit(ceil(1 / share))  # these are drawn whatever the hash
     level = 1
     while level * share < 1:
         here = (nw.col(ROWS) >= nw.lit(level)) & (nw.col(ROWS) < nw.lit(2 * level))
-        found = found | (here & (nw.col(HASH) <= nw.lit(_hex(2 * level * share))))
+        maybe = maybe | (here & (nw.col(HASH) <= nw.lit(_hex(2 * level * share))))
         level *= 2
-    return found
+    return maybe
 
 
 def _hex(share: float) -> str:
-    """The hash below which a share of all hashes lies."""
+    """The text below which a share of all hashes lies; "g" is above every hex digit."""
     return "g" if share >= 1 else f"{int(share * 16**_DIGITS):0{_DIGITS}x}"
 
 
 def content_text(frame: Frame, columns: Sequence[str]) -> nw.Expr:
-    """The cells of each row as one text, the same on every engine; of no columns, one for all.
+    """The cells of each row as one text, the same on every engine; constant without columns.
 
-    Engines write floats in different ways, so these are split into three whole numbers. Floats that
-    differ by less than 2e-19, or lie beyond 4e18, come out alike.
+    Engines format floats differently, so each is split into three whole numbers. Floats that differ
+    by less than 2e-19, or lie beyond 4e18, give the same text.
     """
     schema = frame.collect_schema()
     texts = [text for c in columns for text in _texts(nw.col(c), schema[c])]
@@ -463,13 +481,14 @@ def _texts(cell: nw.Expr, kind: nw.dtypes.DType) -> list[nw.Expr]:
     if kind.is_float():
         number = cell.cast(nw.Float64).clip(-_LARGEST, _LARGEST)
         sign = nw.when(number < 0).then(nw.lit(-1.0)).otherwise(nw.lit(1.0))
-        # Without its sign, every step is exact: nothing is added to a small number.
+        # The sign is taken off first. Then every step is exact: floor and subtraction only remove
+        # bits, and products with powers of two only shift them.
         size = number * sign
         whole = size.floor()
         finer = (size - whole) * nw.lit(2.0**31)
         finest = (finer - finer.floor()) * nw.lit(2.0**31)
         numbers = (whole, finer.floor(), finest.floor())
-        return [(each * sign).cast(nw.Int64).cast(nw.String) for each in numbers]
+        return [(number * sign).cast(nw.Int64).cast(nw.String) for number in numbers]
     if kind == nw.Boolean:
         return [nw.when(cell).then(nw.lit("1")).otherwise(nw.when(~cell).then(nw.lit("0")))]
     if isinstance(kind, nw.Duration):
@@ -478,7 +497,7 @@ def _texts(cell: nw.Expr, kind: nw.dtypes.DType) -> list[nw.Expr]:
         if kind.time_zone is not None:
             cell = cell.cast(nw.Datetime("us"))  # in UTC, the zone of every engine
         parts = ("year", "month", "day", "hour", "minute", "second")
-        # Spark counts microseconds before 1970 from below.
+        # Before 1970 Spark's microseconds are negative: the remainder makes them equal.
         micro = (cell.dt.microsecond().cast(nw.Int64) + nw.lit(10**6)) % nw.lit(10**6)
         every = (*(getattr(cell.dt, part)() for part in parts), micro)
         return [part.cast(nw.Int64).cast(nw.String) for part in every]

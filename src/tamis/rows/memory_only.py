@@ -1,7 +1,7 @@
-"""What needs the rows in memory, and why: the one place where a table behind an engine is refused.
+"""What needs the rows in memory, and why: the one place that refuses a table behind an engine.
 
-An engine answers a few questions about rows: how many are alike, which values they have, a sample,
-all of them in parts. What is listed here takes more than these.
+An engine answers a few queries about rows: class sizes, values, a sample, all rows in batches. What
+is listed here takes more than these.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ PROPOSED = "front,coarsen"
 
 
 class MemoryOnly(NamedTuple):
-    """Something that may be asked for, as it is asked for, and why it takes the rows themselves."""
+    """An option that needs the rows in memory: as users write it, why, and what to do instead."""
 
     option: str
     why: str
@@ -50,7 +50,7 @@ RELEASING: Mapping[str, MemoryOnly] = {
     ),
     "epsilon": MemoryOnly("--epsilon", "synthetic rows are drawn from all rows at once"),
 }
-"""What `tamis release` may be asked for, by the name of its setting."""
+"""Options of `tamis release`, by the name of the setting."""
 READING: Mapping[str, MemoryOnly] = {
     "target_bins": MemoryOnly(
         "--target-bins", "classes are cut after reading", "write the classes into the table"
@@ -67,7 +67,7 @@ READING: Mapping[str, MemoryOnly] = {
         "name a column of labels with --target",
     ),
 }
-"""How a table may be read."""
+"""Options of reading a table."""
 _OF_POPULATION = "a population is counted for tables"
 OF_RECORDS: Mapping[str, MemoryOnly] = {
     **{name: RELEASING[name] for name in ("only_front", "earlier", "epsilon")},
@@ -75,13 +75,13 @@ OF_RECORDS: Mapping[str, MemoryOnly] = {
     "sampling": MemoryOnly("--sampling", _OF_POPULATION),
     "max_population_risk": MemoryOnly("--max-population-risk", _OF_POPULATION),
 }
-"""What is refused of sparse records, whose compared columns are then in memory."""
+"""Options refused for sparse records; the columns that are compared are in memory there."""
 
 
 def refuse_memory_only(
     given: Mapping[str, Any], among: Mapping[str, MemoryOnly], names: Iterable[str] | None = None
 ) -> None:
-    """Refuse the first thing that was asked for and needs the rows in memory.
+    """Raise for the first option given that needs the rows in memory.
 
     >>> refuse_memory_only({"weight": "w"}, READING)
     Traceback (most recent call last):
@@ -94,7 +94,7 @@ pass --engine memory
 
 
 def methods_on_engines(chosen: Mapping[str, Any]) -> dict[str, Any]:
-    """The methods that work behind engines; an error where one alters cells, or none is left."""
+    """The methods that work behind engines; raises if one alters cells, or if none is left."""
     if altering := [name for name in chosen if METHODS[name].alters]:
         raise MemoryOnly(
             f"--methods {','.join(altering)}",
@@ -112,7 +112,7 @@ def methods_on_engines(chosen: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def unverified_by_engines(content: Mapping[str, Any]) -> str:
-    """What a manifest states that an engine does not count; nothing where it counts all."""
+    """What a manifest states that no engine can count, as a message; empty if there is nothing."""
     promised = {entry["key"] for entry in content["promises"]}
     said = {key for column in content["columns"] for key in column}
     reasons = {

@@ -1,7 +1,7 @@
-"""Questions about sparse 0/1 records kept as pairs: an entity and a feature it has.
+"""Queries on sparse 0/1 records, stored as pairs of an entity and a feature that it has.
 
-Pairs are a frame with the columns `entity` and `feature`, labels one with `entity` and `label`.
-Joins are made on entities alone, which are never missing.
+Pairs are a frame with the columns `entity` and `feature`, labels a frame with `entity` and `label`.
+Joins are on entities only, which are never missing.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tamis.rows.large_table import HASH, KEY, PLACE, WHO, content_text, draw_peo
 
 ENTITY, FEATURE, LABEL, PATTERN = "entity", "feature", "label", "pattern"
 MOST_CHOSEN = 62
-"""The most features of a pattern: each is one bit of a 64-bit number."""
+"""The most features of a pattern: each is a bit of a signed 64-bit number."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class Pairs:
     labels : frame
         `entity` and `label`, each entity once; entities without features are here too.
     unlabelled : int
-        The entities without a label that were left out.
+        The number of entities without a label, which were left out.
     """
 
     engine: Engine
@@ -48,7 +48,7 @@ class Pairs:
 
 
 def hold_pairs(engine: Engine, pairs: Frame, labels: Frame) -> Pairs:
-    """Check pairs and labels, and hold each pair once.
+    """Check pairs and labels, and store each pair once.
 
     Parameters
     ----------
@@ -75,21 +75,21 @@ def hold_pairs(engine: Engine, pairs: Frame, labels: Frame) -> Pairs:
 
 
 def hold_labelled(engine: Engine, pairs: Frame, labels: Frame, target: str) -> Pairs:
-    """The same, without the entities that have no label; a warning says how many these are.
+    """Like `hold_pairs`, but entities without a label are left out; a warning says how many.
 
     The columns are named as in `Pairs`.
     """
     known = engine.hold(labels.filter(~nw.col(LABEL).is_null()))
-    each = [frame.select(ENTITY) for frame in (labels, pairs)]
-    everybody = count_distinct(engine, nw.concat(each), [ENTITY])
+    entities = [frame.select(ENTITY) for frame in (labels, pairs)]
+    everybody = count_distinct(engine, nw.concat(entities), [ENTITY])
     left = count_distinct(engine, known, [ENTITY])
     say_unlabelled(target, left, everybody)
-    found = hold_pairs(engine, pairs.join(known.select(ENTITY), on=ENTITY, how="semi"), known)
-    return replace(found, unlabelled=everybody - left)
+    held = hold_pairs(engine, pairs.join(known.select(ENTITY), on=ENTITY, how="semi"), known)
+    return replace(held, unlabelled=everybody - left)
 
 
 def refuse_several(engine: Engine, labels: Frame) -> None:
-    """Refuse labels of which an entity has several."""
+    """Raise if an entity has several labels."""
     if count_rows(engine, count_cells(labels, [ENTITY])) != count_rows(engine, labels):
         raise InputError("an entity has several labels; give each entity one")
 
@@ -101,52 +101,52 @@ def _refuse_missing(engine: Engine, frame: Frame, what: str) -> None:
 
 
 def class_totals(records: Pairs) -> pl.DataFrame:
-    """The entities of each label: columns `label` and `n`, by label."""
+    """Number of entities with each label: columns `label` and `n`, by label."""
     return records.engine.small(count_cells(records.labels, [LABEL])).sort(LABEL)
 
 
 def feature_totals(records: Pairs) -> pl.DataFrame:
-    """The entities that have each feature, by label: columns `feature`, `label` and `n`."""
+    """Number of entities with each feature and label: columns `feature`, `label` and `n`."""
     joined = records.pairs.join(records.labels, on=ENTITY)
     return records.engine.small(count_cells(joined, [FEATURE, LABEL])).sort(FEATURE, LABEL)
 
 
 def common_features(records: Pairs, k: int) -> pl.DataFrame:
-    """The features that k entities or more have: columns `feature` and `n`, by feature."""
+    """The features of at least k entities: columns `feature` and `n`, by feature."""
     counted = count_cells(records.pairs, [FEATURE])
     return records.engine.small(counted.filter(nw.col(ROWS) >= k)).sort(FEATURE)
 
 
 def patterns(records: Pairs, chosen: Sequence[Any], most: int = MOST_ROWS) -> pl.DataFrame:
-    """Which of some features entities have together: columns `pattern`, `label` and `n`.
+    """Count which of some features occur together: columns `pattern`, `label` and `n`.
 
-    Bit i of a pattern stands for the i-th feature; entities with none of them have pattern 0. More
-    than `most` patterns are refused.
+    Bit i of a pattern stands for the i-th feature; entities with none of them have pattern 0.
+    Raises for more than `most` patterns.
     """
-    found = count_cells(_with_pattern(records, chosen), [PATTERN, LABEL])
-    return records.engine.small(found, most).sort(PATTERN, LABEL)
+    counted = count_cells(_with_pattern(records, chosen), [PATTERN, LABEL])
+    return records.engine.small(counted, most).sort(PATTERN, LABEL)
 
 
 def feature_gains(records: Pairs, chosen: Sequence[Any]) -> pl.DataFrame:
-    """What one more feature would add to some, counted for all other features at once.
+    """Counts for adding any one more feature to the chosen ones, for all features at once.
 
     Columns `feature`, `pattern` (over `chosen`), `label` and `n`: the entities with that pattern
-    and label that have the feature. From these and `patterns`, the patterns with it follow.
+    and label that have the feature. With `patterns`, this gives the patterns after adding it.
     """
     others = records.pairs
     if chosen:
         others = others.filter(~nw.col(FEATURE).is_in(list(chosen)))
     joined = others.join(_with_pattern(records, chosen), on=ENTITY)
-    found = count_cells(joined, [FEATURE, PATTERN, LABEL])
-    return records.engine.small(found).sort(FEATURE, PATTERN, LABEL)
+    counted = count_cells(joined, [FEATURE, PATTERN, LABEL])
+    return records.engine.small(counted).sort(FEATURE, PATTERN, LABEL)
 
 
 def sample_pairs(
     records: Pairs, share: float, seed: int, most: int = MOST_ROWS
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The pairs and labels of a share of the entities, drawn by their features and label.
+    """Pairs and labels of a share of the entities, drawn by their features and label.
 
-    More than `most` pairs are refused.
+    Raises for more than `most` pairs.
     """
     every = ((records.pairs, FEATURE), (records.labels, LABEL))
     rows = [
@@ -161,14 +161,15 @@ def sample_pairs(
 
 
 def _said(frame: Frame, column: str) -> nw.Expr:
-    """The cells of a column as text, after its name: a label is no feature of the same name."""
+    """The cells of a column as text after its name, so that a label differs from a feature."""
     return nw.concat_str(nw.lit(column), content_text(frame, [column]), separator=" ")
 
 
 def _with_pattern(records: Pairs, chosen: Sequence[Any]) -> Frame:
-    """Every entity with its label and its pattern: a sum of powers of two over its pairs.
+    """Every entity with its label and its pattern.
 
-    The sum stands for OR, which not every engine gets right.
+    The pattern is the sum of a power of two for each pair. Pairs are unique, so the sum equals the
+    bitwise OR, which not every engine gets right.
     """
     if len(set(chosen)) < len(chosen) or len(chosen) > MOST_CHOSEN:
         raise InputError(

@@ -1,4 +1,4 @@
-"""What a user names -> parquet that every engine reads; rows pass in parts, never all at once."""
+"""Sources that a user names, as parquet files that every engine reads; rows pass in batches."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def open_large(
     dialect: Dialect | None = None,
     **roles: Any,
 ) -> LargeTable:
-    """A table of any size behind an engine.
+    """Open a table of any size behind an engine.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def open_large(
     missing, schema, format, person, **roles
         As in `tamis.read_table`.
     dialect : Dialect, optional
-        How a text file is written; found in it where not given.
+        How a text file is written; inferred where not given.
 
     Returns
     -------
@@ -101,7 +101,7 @@ def open_pairs(
     dialect: Dialect | None = None,
     drop_unlabelled: bool = False,
 ) -> Pairs:
-    """Sparse 0/1 records of any number behind an engine, from a long table.
+    """Open sparse 0/1 records of any number behind an engine, from a long table.
 
     Parameters
     ----------
@@ -111,14 +111,14 @@ def open_pairs(
     entity, feature : str
         Its two columns.
     target : str
-        The label: a column of `labels`, or of the long table with one value an entity; a row
-        without feature then says that there is such an entity.
+        The label: a column of `labels`, or of the long table with one value per entity; a row
+        without a feature then states that the entity exists.
     labels : str, optional
         A file with the label of every entity.
     format
         As in `tamis.read_table`.
     dialect : Dialect, optional
-        How text files are written; found in them where not given.
+        How text files are written; inferred where not given.
     drop_unlabelled : bool
         Whether to leave out entities without a label.
     """
@@ -130,14 +130,14 @@ def open_pairs(
     names = {ENTITY: entity, FEATURE: feature, LABEL: target}
     rows = _keys(engine, source, names, format, dialect)
     known = engine.hold(count_cells(rows, [ENTITY, LABEL]).select(ENTITY, LABEL))
-    if drop_unlabelled:  # an entity with a label in some lines only has two, too
+    if drop_unlabelled:  # checked while missing labels still count: a label and none are two
         refuse_several(engine, known)
     pairs = rows.filter(~nw.col(FEATURE).is_null()).select(ENTITY, FEATURE)
     return hold(engine, pairs, known)
 
 
 def _joinable(pairs: Frame, labels: Frame) -> tuple[Frame, Frame]:
-    """Both with entities of one type: texts, where one has numbers and the other has not."""
+    """Give both frames entities of one type: text, if only one of them has numbers."""
     kinds = {frame.collect_schema()[ENTITY] for frame in (pairs, labels)}
     if len(kinds) == 1:
         return pairs, labels
@@ -152,9 +152,9 @@ def _keys(
     format: str | None,
     dialect: Dialect | None,
 ) -> Frame:
-    """Some columns of a source by other names: whole numbers, which join fastest, or texts."""
+    """Select and rename columns of a source, as whole numbers (which join fastest) or texts."""
     wanted = tuple(names.values())
-    roles = Roles(identifiers=wanted)  # such columns get no other type
+    roles = Roles(identifiers=wanted)  # identifiers keep the type in which they are stored
     path = _parquet(engine, source, format, dialect, [], {}, roles)
     place = {name: f"c{i}" for i, name in enumerate(_schema_of(path))}
     if unknown := [name for name in wanted if name not in place]:
@@ -193,7 +193,7 @@ def _catalogued(engine: Engine, name: str, roles: Roles, rules: Schema) -> Large
 
 
 def ibis_table(engine: Ibis, rows: Any, **roles: Any) -> LargeTable:
-    """A table that a user has opened with Ibis, such as one of BigQuery, Snowflake or Trino.
+    """Take a table that a user has opened with Ibis, such as one of BigQuery, Snowflake or Trino.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ def ibis_table(engine: Ibis, rows: Any, **roles: Any) -> LargeTable:
 
 
 def _types(engine: Engine, names: list[str], frame: Frame) -> pl.Schema:
-    """The columns by their real names, with the types that a row has in parquet."""
+    """The columns by their real names, with the types that a row of them has in parquet."""
     return pl.Schema(dict(zip(names, engine.small(frame.head(1)).dtypes)))
 
 
@@ -221,7 +221,7 @@ def _parquet(
     declared: Mapping[str, str],
     roles: Roles,
 ) -> Path:
-    """A parquet file with the rows of a source: itself, or one in the scratch folder."""
+    """The rows of a source as parquet: the source itself, or a file in the scratch folder."""
     kept = engine.new_path()
     untouched = (*roles.identifiers, *roles.dropped)
     if source.startswith(POSTGRES):
@@ -237,7 +237,7 @@ def _parquet(
     elif kind == "arrow":
         write_in_parts(pl.scan_ipc(file_at(source), glob=False).collect_batches(), kept)
     elif kind == "parquet":
-        # By another name: DuckDB and Spark take * and [ in a path for patterns.
+        # Under a plain name, since DuckDB and Spark take * and [ in a path for patterns.
         kept.symlink_to(file_at(source).resolve())
         _check_parquet(kept, source)
         kept = _without_nan(kept)
@@ -267,10 +267,10 @@ def _check_parquet(path: Path, source: str) -> None:
 
 
 def _without_nan(path: Path) -> Path:
-    """The same rows, or a copy in which every NaN is missing if there is any.
+    """The same rows, or if there is any NaN, a copy in which NaN is missing.
 
-    The statistics of parquet leave NaN out, and an engine that trusts them takes it that no row
-    has one.
+    The statistics of parquet files ignore NaN, so an engine that trusts them wrongly concludes
+    that no row has one.
     """
     schema = pl.read_parquet_schema(path)
     names = {name: f"c{i}" for i, name in enumerate(schema)}
@@ -288,7 +288,7 @@ def _without_nan(path: Path) -> Path:
 
 
 def _readable(engine: Engine, path: Path) -> Path:
-    """The same rows, or a copy in which types that the engine misreads are others."""
+    """The same rows, or a copy without the types that the engine misreads."""
     stored = _schema_of(path)
     kinds = {name: engine.plain(kind) for name, kind in stored.items()}
     changed = {name: kind for name, kind in kinds.items() if kind != stored[name]}
@@ -306,7 +306,7 @@ def _readable(engine: Engine, path: Path) -> Path:
 
 
 class TextSource(NamedTuple):
-    """A delimited file, the separator its name leads to expect, and how it is written."""
+    """A delimited file, the separator that its name suggests, and how it is written."""
 
     path: Path
     usual: str
@@ -320,7 +320,10 @@ def _typed_text(
     declared: Mapping[str, str],
     untouched: Collection[str],
 ) -> Path:
-    """Rows of text typed by the one rule: seen to find forms and types, then written in them."""
+    """Type delimited text by the one rule, in three passes: to find forms, find types, and write.
+
+    Types depend on every cell, so no batch can be written before all have been seen.
+    """
     text = _beside(path, "text")
     texts = stay_texts(declared, untouched)
     seen: dict[str, ColumnForms] = {}
@@ -346,7 +349,7 @@ def _typed_text(
 
     def typed_parts() -> Iterator[pl.DataFrame]:
         for part in _cast(text, rules, dtypes, forms):
-            first.append(part) if not first else None
+            first.append(part) if not first else None  # enough for the note about texts
             yield part
 
     write_in_parts(typed_parts(), path)
@@ -361,7 +364,7 @@ def _typed_text(
 def _typed_again(
     path: Path, markers: list[str], declared: Mapping[str, str], untouched: Collection[str]
 ) -> Path:
-    """Rows that have types already, with markers and declarations applied to their texts."""
+    """Apply markers for missing values and declared types to rows that have types already."""
     columns = _schema_of(path)
     refuse_uncountable(columns)
     texts = [name for name, kind in columns.items() if kind == pl.String]
@@ -399,9 +402,9 @@ def _read_parts(path: Path) -> Iterator[pl.DataFrame]:
 
 
 def _postgres_chunks(source: str, numbers: dict[str, str]) -> Iterator[pl.DataFrame]:
-    """The rows of a Postgres table, in the batches that the server sends.
+    """Yield the rows of a Postgres table, in the batches that the server sends.
 
-    Numbers of any length come as text; `numbers` is told which columns they are.
+    Columns of Postgres' `numeric`, of any precision, arrive as text; they are added to `numbers`.
     """
     address, mark, name = source.rpartition("::")
     if not mark:
@@ -425,7 +428,7 @@ def _postgres_chunks(source: str, numbers: dict[str, str]) -> Iterator[pl.DataFr
 
 
 def _stored(frame: pl.DataFrame, numbers: dict[str, str]) -> pl.DataFrame:
-    """Columns of types that only the database knows, as they are stored."""
+    """Unwrap columns of extension types, which only the database knows, to their storage type."""
     columns = []
     for column in frame.get_columns():
         if isinstance(column.dtype, pl.datatypes.BaseExtension):
