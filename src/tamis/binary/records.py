@@ -267,6 +267,7 @@ def _encoded(column: pl.Series, cut: Cut, k: int, people: People) -> list[tuple[
         )
     if cut.cuts is not None:
         return _intervals(column, list(cut.cuts))
+    # Where there are no more values than intervals, intervals would only merge values.
     if number and (cut.quantiles or bare(column).drop_nulls().n_unique() > QUANTILES):
         return _intervals(column, _quantiles(column, cut, k, people))
     values = bare(column).drop_nulls().unique().sort()
@@ -315,10 +316,12 @@ def _intervals(column: pl.Series, cuts: list[float]) -> list[tuple[str, pl.Serie
 def _shown(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
+    # Twelve digits hide the rounding of a float, such as 0.30000000000000004.
     return format(value, ".12g") if isinstance(value, int | float) else str(value)
 
 
 def _column(ones: pl.Series) -> NDArray[np.bool_]:
+    # A missing cell lacks every feature of its column.
     return bare(ones).fill_null(False).to_numpy().astype(bool)
 
 

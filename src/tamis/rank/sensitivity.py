@@ -76,6 +76,7 @@ def sensitivity(found: Evaluation, sizes: Values | None = None) -> Sensitivity:
     """
     ranks = np.column_stack(list(found.ranks.values())).astype(float)
     given = np.array(list(found.weights.values()))
+    # Weights whose sum is only near one are used as they are, but margins need exact shares.
     margins = _margins(ranks, given / given.sum(), found.best)
     rival = int(np.argmin(margins))
     points = weight_grid(ranks.shape[1])
@@ -236,6 +237,7 @@ def _cut_off(corners: list[Corners], ahead: NDArray[np.float64]) -> list[Corners
         now, then = float(here @ ahead), float(after @ ahead)
         if now >= 0:
             kept.append(here)
+        # The edge crosses the border: the crossing point is a corner of the part.
         if now * then < 0:
             kept.append(here + (after - here) * now / (now - then))
     return kept

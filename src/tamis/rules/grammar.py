@@ -33,6 +33,8 @@ WORDS = frozenset({"and", "in", "not"})
 BARE = r"""(?:(?!->|:\s|:$)[^\s<>=!≤≥≠{}()\[\],'"`#&~])+"""
 """Text that needs no quotes. A colon ends it only before a space, as after an id, or at the end."""
 
+# Alternatives are tried in order, so '=>' must be recognised before the sign '='. It is an arrow
+# only after a space, or at the start, and before one.
 _TOKEN = re.compile(
     rf"""\s*(?:
         (?P<arrow>->|(?:^|(?<=\s))=>(?=\s))
@@ -46,6 +48,7 @@ _TOKEN = re.compile(
 )
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _MEANING = {"n": "\n", "r": "\r", "t": "\t"}
+# Signs that mean the same as one of the grammar, as other tools and people write them.
 _SAME = {"==": "=", "<>": "!=", "≠": "!=", "≤": "<=", "≥": ">=", "&&": "and", "&": "and"}
 
 
@@ -181,6 +184,7 @@ _SHARES = re.compile(rf"\s*({_BACKTICKED}|[^=~'\"`]*?)\s*~\s*\{{")
 _ODD_TARGET = re.compile(rf"({_BACKTICKED})\s*=")
 _ITEMS = re.compile(r"\s*\{(?P<items>.*?)\}\s*(?:->|=>)\s*(?P<rest>.*)")
 _ITEM = re.compile(r"""\s*('[^']*'|"[^"]*"|(?:[\[(][^\])]*[\])]|[^,])+)\s*(?:,|$)""")
+# `10 < age` is `age > 10`: the sign as it is with the column on the left.
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _CLOSING = {"{": "}", "(": ")", "[": "]"}
 
@@ -405,6 +409,7 @@ def number_text(number: float) -> str:
     >>> number_text(40.0), number_text(52.5)
     ('40', '52.5')
     """
+    # Whole numbers below 1e15 are exact as integers; large ones are shorter as 1e+22.
     return str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)
 
 

@@ -266,6 +266,7 @@ def _tree(lines: Iterable[tuple[int, str, str | None]], name: str) -> Iterator[F
     """The leaves of a tree from its lines: depth, test, and label if the line ends in a leaf."""
     path: list[str] = []
     for depth, test, label in lines:
+        # A line may be one level deeper than the last at most; then it cuts the path to its depth.
         if depth > len(path):
             raise _no_rule(name, test)
         path[depth:] = [test] if test else []
@@ -284,6 +285,7 @@ def _sklearn(text: str) -> Iterator[Found]:
         match = _EXPORTED.fullmatch(line.rstrip())
         if match is None or match[2].startswith(("truncated", "value")):
             raise _no_rule("sklearn", line)
+        # A leaf has a line of its own, below its test; the other formats end the test's line in it.
         depth, leaf = len(match[1]) // 4, _LEAF.fullmatch(match[2])
         if leaf is None:
             path[depth:] = [match[2]]
@@ -347,6 +349,7 @@ def _c5(text: str) -> Iterator[Found]:
         if not arrow or label is None:
             raise _no_rule("c5", block)
         yield [_c5_test(line) for line in filter(str.strip, body.splitlines())], label[1], None
+    # What no rule matches gets the default class: a last rule without conditions.
     default = re.search(r"^Default class:\s*(.*?)\s*$", text, re.MULTILINE)
     if default and blocks:
         yield [], default[1], None

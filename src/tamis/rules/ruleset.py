@@ -264,6 +264,7 @@ def texts(column: pl.Series) -> pl.Series:
         return cells.dt.strftime(MOMENT).alias(column.name)
     if holds(column.dtype) != "numbers" or column.dtype.is_integer():
         return column.cast(pl.String)
+    # polars writes 1.0 where rules write 1, so each distinct number is written by `value_text`.
     names = {value: value_text(value) for value in cells.unique().drop_nulls().to_list()}
     return cells.replace_strict(names, default=None, return_dtype=pl.String).alias(column.name)
 

@@ -362,6 +362,7 @@ def _records(trials: Trials, origin: str, start: Subset) -> list[Subset]:
         for near, performance in _neighbours(trials, state, adding=not start):
             if near in seen:
                 continue
+            # Among equals the set seen first is expanded first.
             heappush(open_sets, (-performance, len(seen), near))
             seen.add(near)
             if performance > best + EQUAL_MEANS:

@@ -42,6 +42,7 @@ def hamming(support: Ints, ones: Ints, rows: int, positives: int) -> Floats:
 
 def difference(support: Ints, ones: Ints, rows: int, positives: int) -> Floats:
     """Absolute difference between the shares of ones in the two classes."""
+    # Over a common denominator, the numerators are whole numbers: equal columns tie exactly.
     apart = np.abs(ones * (rows - positives) - (support - ones) * positives)
     return apart / (positives * (rows - positives))
 

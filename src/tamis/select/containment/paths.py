@@ -191,6 +191,7 @@ def _by_callable(task: SearchTask, utility: SetUtility) -> Selection:
     """Search by any set function: each step evaluates every candidate that fits."""
     table = sparse_columns(task.table)
     support = np.diff(table.indptr).astype(np.int64)
+    # A column of ones alone tells nothing, whatever the utility says of it.
     useful = task.may_fit(support) & (support < len(task.positive))
     candidates = [int(c) for c in np.flatnonzero(useful)]
     projection = Projection(table, task.rule.k, privacy=task.rule.privacy)
@@ -411,6 +412,7 @@ class _AbsenceSearch:
             return
         before = self.steps[-1].utility if self.steps else 0.0
         self.steps.append(Step(column, gain, before + gain, reached))
+        # The group and the new cell packed into one number, then numbered without gaps.
         self.alike = np.unique(2 * self.alike + self._has(column), return_inverse=True)[1]
 
     def _has(self, column: int) -> NDArray[np.int64]:
@@ -421,6 +423,7 @@ class _AbsenceSearch:
     def _parted(self, column: int) -> float:
         """Fraction of the pairs of opposite classes that this column would newly tell apart."""
         groups, several = int(self.alike.max()) + 1, len(self.classes)
+        # Group, cell and class packed into one number, so that one count gives all three.
         parts = (2 * self.alike + self._has(column))[self.known] * several + self.label
         counts = np.bincount(parts, minlength=2 * several * groups).reshape(groups, 2, several)
         lack, have = counts[:, 0], counts[:, 1]

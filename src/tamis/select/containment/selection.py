@@ -138,6 +138,7 @@ def path_picture(
     across = axes.across(0, max(len(steps), 1))
     up = axes.up(*around([0.0, *(s.utility for s in steps)]))
     people = [float(s.anonymity) for s in steps]
+    # Anonymity falls from all rows to k: only a logarithmic axis shows both.
     fall = axes.up(1, max([k * 2.0, *people]) * 1.2, log=True)
     whole = [t for t in across.ticks(8) if t == int(t)]
     _frame(axes, across, whole, up, "features chosen", utility)

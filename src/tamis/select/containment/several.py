@@ -110,6 +110,7 @@ class ClassGroups:
         # Only groups of rows with the column change; the others are left out of the count.
         rows = self._rows(column)
         groups, place = np.unique(self._group[rows], return_inverse=True)
+        # Group and class packed into one number, so that one count gives both.
         parts = place * self._classes + self._label[rows]
         have = np.bincount(parts, minlength=len(groups) * self._classes)
         have = have.reshape(len(groups), self._classes)
