@@ -1,4 +1,4 @@
-"""k-anonymity, and the risk that a row is matched."""
+"""k-anonymity, and the re-identification risk by prosecutor, journalist and marketer."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ def k_anonymity(data: Any, quasi: Sequence[str] | None = None, *, people: Any = 
     Returns
     -------
     int
-        Everyone shares what is known of them with at least this many people, themselves included.
+        Each person shares their quasi-identifiers with at least this many people, themselves
+        included.
 
     Notes
     -----
@@ -55,7 +56,7 @@ def k_anonymity(data: Any, quasi: Sequence[str] | None = None, *, people: Any = 
 
 
 THRESHOLD = 0.2
-"""A row in a class of fewer than five."""
+"""The risk in a class of five; people in smaller classes are above it."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ def reidentification(
     threshold: float = THRESHOLD,
     people: Any = None,
 ) -> Reidentification:
-    """How likely a person is to be matched to one of their rows.
+    """The probability that a person is matched to one of their rows.
 
     Parameters
     ----------
@@ -109,8 +110,7 @@ def reidentification(
     population : Table or frame, optional
         The people the table was drawn from, including those in the table, with the
         quasi-identifiers as columns; one row each, unless it is a `Table` with people.
-        By default the table is its own population, which is the
-        cautious answer.
+        By default the table is its own population, which never understates the risk.
     threshold : float
         The risk above which a person counts as exposed.
 
@@ -137,13 +137,13 @@ def reidentification(
 def matched(
     scoped: Scope, grouping: Grouping, population: Any = None, threshold: float = THRESHOLD
 ) -> Reidentification:
-    """The three risks of grouped rows."""
+    """Like `reidentification`, for rows that are already grouped."""
     if population is None:
         return matched_by_sizes(grouping.class_sizes, threshold)
     _check_threshold(threshold)
     people = people_there(scoped, grouping, population)
-    everyones = grouping.people.least(people[grouping.class_of])
-    inside, outside = 1 / grouping.of_person, 1 / everyones
+    smallest = grouping.people.least(people[grouping.class_of])
+    inside, outside = 1 / grouping.of_person, 1 / smallest
     return Reidentification(
         threshold=threshold,
         prosecutor=float(inside.max()),
@@ -155,16 +155,16 @@ def matched(
 
 
 def matched_by_sizes(sizes: Sequence[ClassSize], threshold: float = THRESHOLD) -> Reidentification:
-    """The same where nobody is outside the table, from the sizes of classes, small ones first.
+    """`Reidentification` of a table that is its own population, from ascending class sizes.
 
     >>> found = matched_by_sizes([ClassSize(1, 1, 1, 1), ClassSize(3, 1, 3, 3)], threshold=0.5)
     >>> found.prosecutor, found.prosecutor_above, found.marketer
     (1.0, 0.25, 0.5)
     """
     _check_threshold(threshold)
-    everybody = sum(each.people for each in sizes)
-    above = sum(each.people for each in sizes if 1 / each.size > threshold) / everybody
-    marketer = fsum(each.people / each.size for each in sizes) / everybody
+    everybody = sum(entry.people for entry in sizes)
+    above = sum(entry.people for entry in sizes if 1 / entry.size > threshold) / everybody
+    marketer = fsum(entry.people / entry.size for entry in sizes) / everybody
     largest = 1 / sizes[0].size
     return Reidentification(threshold, largest, above, largest, above, marketer)
 
@@ -175,7 +175,7 @@ def _check_threshold(threshold: float) -> None:
 
 
 def people_there(scoped: Scope, grouping: Grouping, population: Any) -> Integers:
-    """The number of people in the population in each class of the table."""
+    """The number of people of the population in each class of the table."""
     both = stacked(scoped, population, scoped.quasi)
     class_of = grouped(both.frame, scoped.quasi).class_of
     own, everyones = np.split(class_of, [both.rows])

@@ -1,7 +1,7 @@
-"""What attackers see of a table: who is alike in what each knows, and whether that is enough.
+"""What each attacker sees of a table: the groups by the columns they know, and the requirements.
 
-Each requirement says which columns it is about. Rows are grouped once for all that is asked of the
-same columns, and the values of a secret are counted once for all that is asked of it there.
+Each requirement states its columns. Rows are grouped once for all requirements on the same columns,
+and the values of a sensitive column are counted once for all requirements on it.
 """
 
 from __future__ import annotations
@@ -35,54 +35,57 @@ NOT_OF_RECORDS = (
     "so leave out --attacker"
 )
 Known = Sequence[tuple[str, Coded]]
-"""Columns of rows as codes, each under the name by which attackers know it."""
+"""Coded columns, each with the name of the original column that attackers know."""
 Secrets = Mapping[str, pl.Series] | pl.DataFrame
-"""The sensitive columns of these rows."""
+"""The sensitive columns of the same rows."""
 
 
 def seen_classes(
     known: Known, columns: Iterable[str], rows: int, people: People | None = None
 ) -> Coded:
-    """The classes of rows alike in what an attacker knows; one class where nothing of it is there.
+    """Equivalence classes by the columns an attacker knows; one class if none of them is there.
 
-    By all rows of each person, where `people` are released so, see `seen_together`: then whoever
-    knows nothing of what is there knows how many rows a person has.
+    No columns mean all. If a release shows which rows belong to one person, classes are by all rows
+    of a person, see `seen_together`; even an attacker who knows no column then sees how many rows
+    each person has.
 
     >>> age, job = Coded(np.array([0, 0, 1]), 2), Coded(np.array([0, 1, 1]), 2)
     >>> seen_classes([("age", age), ("job", job)], ["job"], 3).codes.tolist()
     [0, 1, 1]
     """
     wanted = set(columns)
-    some = [codes for name, codes in known if not wanted or name in wanted]
-    classes = reduce(joined, some) if some else Coded(np.zeros(rows, dtype=np.int64), 1)
+    parts = [codes for name, codes in known if not wanted or name in wanted]
+    classes = reduce(joined, parts) if parts else Coded(np.zeros(rows, dtype=np.int64), 1)
     return classes if people is None else seen_together(classes, people)
 
 
 def count_asked(
     asked: Requirements, classes: Coded, people: People, secrets: Secrets
 ) -> Iterator[tuple[Requirements, Coded, ClassCounts]]:
-    """What is asked of the same classes, part by part with the groups counted for it.
+    """The requirements on given classes, with the classes and counts to check each part against.
 
-    Where a release says which rows are of one person, a secret may be in any of them: what is asked
-    of secrets is asked of rows alike, and of people alike with all that they have.
+    If a release shows which rows belong to one person, a sensitive value may be learnt from any of
+    them. Requirements on sensitive values are then checked twice: on the classes of rows, and on
+    the classes of people with all of their rows.
     """
     groupings = [Grouping.of_classes(classes, people)]
     if people.together and not people.each_row and asked.of_secrets:
         groupings.append(Grouping.of_classes(alike_in_all_rows(classes, people), people))
-    for secret, some in asked.by_secret.items():
-        for each in groupings if secret is not None else groupings[:1]:
-            yield some, each.keys, count_groups(each, None if secret is None else secrets[secret])
+    for secret, part in asked.by_secret.items():
+        for grouping in groupings if secret is not None else groupings[:1]:
+            counts = count_groups(grouping, None if secret is None else secrets[secret])
+            yield part, grouping.keys, counts
 
 
 def are_kept(
     asked: Requirements, known: Known, people: People, secrets: Secrets, beside: Coded | None = None
 ) -> bool:
-    """Whether every attacker is left with what is asked for; `beside` is known to all of them."""
-    for columns, some in asked.views.items():
+    """Whether the requirements are met against every attacker, all of whom also know `beside`."""
+    for columns, part in asked.views.items():
         classes = seen_classes(known, columns, len(people), people)
         classes = classes if beside is None else joined(classes, beside)
         if not all(
-            part.met(counts) for part, _, counts in count_asked(some, classes, people, secrets)
+            one.met(counts) for one, _, counts in count_asked(part, classes, people, secrets)
         ):
             return False
     return True
@@ -135,10 +138,11 @@ def as_one_group(people: People, secrets: Secrets) -> Callable[[str | None], Cla
 def required_of(
     table: Table, asked: Requirements, attackers: Sequence[Attacker] = ()
 ) -> Requirements:
-    """What is asked for, of the columns of a table: against each attacker, and each of the secrets.
+    """The requirements on a table, for each attacker and each sensitive column.
 
-    The attacker without a name, who knows the quasi-identifiers, is among several only where these
-    were named: whoever knows all columns needs no others beside.
+    Next to named attackers, the default one, who knows the quasi-identifiers, is included only if
+    quasi-identifiers were named: the default for these, all features, would make named attackers
+    pointless.
 
     >>> frame = pl.DataFrame({"age": [31], "job": ["cook"], "ill": [1]})
     >>> table = Table(frame).with_roles(target="ill")
@@ -148,33 +152,36 @@ def required_of(
     boss l_diversity ('job',) ill
     """
     check_knowledge(attackers, table)
-    found = [] if attackers and table.roles.quasi is None else [*_of(table, asked, table.quasi, ())]
-    for each in attackers:
-        theirs = requirements(**{"k": asked.k, **each.asks})
-        theirs = requirements(**{**each.asks, "k": theirs.k})  # as many as the largest risk needs
-        known = tuple(c for c in table.features if c in each.knows)
-        some = _of(table, theirs, known, each.wants)
-        found += [replace(one, attacker=each.name) for one in some]
-    return Requirements(tuple(found))
+    required = (
+        [] if attackers and table.roles.quasi is None else [*_of(table, asked, table.quasi, ())]
+    )
+    for attacker in attackers:
+        theirs = requirements(**{"k": asked.k, **attacker.asks})
+        # `theirs.k` may be larger than the k asked for, if a largest risk asks for more people.
+        theirs = requirements(**{**attacker.asks, "k": theirs.k})
+        known = tuple(c for c in table.features if c in attacker.knows)
+        on_known = _of(table, theirs, known, attacker.wants)
+        required += [replace(one, attacker=attacker.name) for one in on_known]
+    return Requirements(tuple(required))
 
 
 def _of(
     table: Table, asked: Requirements, known: Sequence[str], wants: Sequence[str]
 ) -> Requirements:
-    """The requirements about some columns, those about secrets once for each that is wanted."""
-    found = [each.about(known, number=False) for each in asked if not each.about_secret]
+    """The requirements for known columns; those on sensitive values once per wanted column."""
+    required = [one.about(known, number=False) for one in asked if not one.about_secret]
     for secret in wants or table.secrets:
         number = table.frame.schema[secret].is_numeric()
-        found += asked.about_secrets.about(known, secret, number=number)
-    order = [each.key for each in asked]  # failures are told in one order
+        required += asked.about_secrets.about(known, secret, number=number)
+    order = [one.key for one in asked]  # so that failures are always listed in the same order
     linked = table.people.together
-    found = [replace(each, linked=linked) for each in found] if linked else found
-    return Requirements(tuple(sorted(found, key=lambda each: order.index(each.key))))
+    required = [replace(one, linked=linked) for one in required] if linked else required
+    return Requirements(tuple(sorted(required, key=lambda one: order.index(one.key))))
 
 
 @dataclass(frozen=True)
 class AttackerExposure:
-    """What one attacker finds in a table as it is, and whether that is what was asked for."""
+    """The exposure of a table to one attacker, and the limits asked for against them."""
 
     name: str
     knows: tuple[str, ...]
@@ -190,26 +197,26 @@ class AttackerExposure:
 def expose(
     table: Table | LargeTable, attackers: Sequence[Attacker], k: int
 ) -> list[AttackerExposure]:
-    """How exposed a table is to each attacker, the one with the smallest group first.
+    """The exposure of a table to each attacker, the smallest k first.
 
-    `k` is asked for where an attacker names none.
+    `k` is the limit for attackers that state none themselves.
 
     >>> frame = pl.DataFrame({"job": ["cook", "cook", "judge"], "ill": [1, 0, 1]})
     >>> (found,) = expose(Table(frame).with_roles(target="ill"), [Attacker("boss", ["job"])], 2)
     >>> found.k_anonymity, found.unique_people, found.limits[0].lacking
     (1, 1, 'boss: k = 2 requires 2 people alike, but the smallest group has 1 (1 too few)')
     """
-    found, shape = [], table.shape if isinstance(table, LargeTable) else table
+    exposures, shape = [], table.shape if isinstance(table, LargeTable) else table
     for attacker in attackers:
         asked = required_of(shape.with_roles(quasi=None), requirements(k), [attacker])
         known = tuple(c for c in shape.features if c in attacker.knows)
         see = _seen_by_engine if isinstance(table, LargeTable) else _seen_in_memory
         alike, reached = see(table, known, asked)  # type: ignore[arg-type]
         checks: list[LimitCheck] = []
-        for some in asked.by_secret.values():
-            checks += check_limits(some, {each.name: reached[each] for each in some})
-        found.append(AttackerExposure(attacker.name, known, *alike, tuple(checks)))
-    return sorted(found, key=lambda each: each.k_anonymity)
+        for part in asked.by_secret.values():
+            checks += check_limits(part, {one.name: reached[one] for one in part})
+        exposures.append(AttackerExposure(attacker.name, known, *alike, tuple(checks)))
+    return sorted(exposures, key=lambda exposed: exposed.k_anonymity)
 
 
 def _seen_in_memory(
@@ -217,9 +224,9 @@ def _seen_in_memory(
 ) -> tuple[Smallest, Reached]:
     grouping = grouped(table.frame, known, table.people)
     reached: dict[Requirement, float] = {}
-    for secret, some in asked.by_secret.items():
+    for secret, part in asked.by_secret.items():
         counts = count_groups(grouping, None if secret is None else table.frame[secret])
-        reached |= {each: each.reached(counts) for each in some}
+        reached |= {one: one.reached(counts) for one in part}
     return Smallest(grouping.k_anonymity, grouping.unique_people), reached
 
 
@@ -232,7 +239,7 @@ def _seen_by_engine(
 
 
 def in_release(asked: Requirements, release: Release) -> Requirements:
-    """The same requirements, of what each attacker may know of the columns of a release."""
+    """The same requirements, on those columns of a release whose originals each attacker knows."""
     known, several = release.table.quasi, asked.several
     return Requirements(
         tuple(
@@ -245,7 +252,7 @@ def in_release(asked: Requirements, release: Release) -> Requirements:
 
 
 def knowing_together(table: Table, attackers: Sequence[Attacker]) -> Table:
-    """The table, whose quasi-identifiers are what all attackers know together."""
+    """The table with all columns that any attacker knows as its quasi-identifiers."""
     if not attackers:
         return table
     known = {c for each in attackers for c in each.knows} | {*(table.roles.quasi or ())}
@@ -253,9 +260,9 @@ def knowing_together(table: Table, attackers: Sequence[Attacker]) -> Table:
 
 
 def check_knowledge(attackers: Iterable[Attacker], table: Table) -> None:
-    """Refuse attackers who know, or want, what the table lacks or what is something else.
+    """Raise if attackers know or want columns that are missing or have the wrong role.
 
-    What they know may be released, so it is a feature; what they want is sensitive, or the target.
+    They may know features, dropped ones included, and want a sensitive column or the target.
     """
     dropped = table.roles.dropped
 

@@ -1,4 +1,4 @@
-"""How exposed a table is as it stands: every risk measure from one grouping, wherever rows are."""
+"""The audit: every risk measure of a table as it is, from one grouping, in memory or by engine."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from tamis.rows.large_table import LargeTable
 from tamis.table import Unit
 
 BINS = ((1, 1), (2, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, None))
-"""Sizes of groups that the picture shows together."""
+"""Ranges of group sizes, one bar each."""
 SMALL_GROUP = 5
-"""Groups of fewer are drawn as ones to avoid."""
+"""Bars of groups smaller than this are drawn in the warning colour."""
 _WIDTH, _LEFT, _TRACK, _TOP, _LINE = 500.0, 110.0, 300.0, 66.0, 30.0
-"""Of the picture."""
+"""Measures of the picture, in pixels."""
 
 
 @dataclass(frozen=True)
 class ColumnEffect:
-    """What leaving one column out would change.
+    """The effect of leaving one column out.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class ColumnEffect:
 def riskiest_columns(
     data: Any, quasi: Sequence[str] | None = None, *, people: Any = None
 ) -> tuple[ColumnEffect, ...]:
-    """What leaving out each quasi-identifier would change, the riskiest first.
+    """The effect of leaving out each quasi-identifier, the riskiest column first.
 
     The riskiest column is the one without which the fewest people are unique; among equals, the
     one without which k rises most; then the order of the columns.
@@ -87,7 +87,7 @@ def riskiest_columns(
 
 
 def column_effects(grouping: Grouping) -> tuple[ColumnEffect, ...]:
-    """The same for grouped rows: classes are merged, without going back to the rows."""
+    """`riskiest_columns` of grouped rows: classes are merged without going back to the rows."""
     without = [
         (column, *_merged(grouping, classes))
         for column, classes in zip(grouping.columns, _without_each(grouping.class_codes))
@@ -98,7 +98,7 @@ def column_effects(grouping: Grouping) -> tuple[ColumnEffect, ...]:
 def _effects(
     k: int, unique: int, without: Iterable[tuple[str, int, int, int]]
 ) -> tuple[ColumnEffect, ...]:
-    """What each column changes, given k, the unique rows and the unique people without it."""
+    """Sort the effects, given each column's k, unique rows and unique people without it."""
     effects = [
         ColumnEffect(column, least, rows, least - k, unique - people, people)
         for column, least, rows, people in without
@@ -107,17 +107,18 @@ def _effects(
 
 
 def _merged(grouping: Grouping, classes: Coded) -> tuple[int, int, int]:
-    """k, unique rows and unique people where each class becomes a part of a larger one."""
+    """k, unique rows and unique people after classes are merged into larger ones."""
     if grouping.people.each_row:
         sizes = np.bincount(classes.codes, weights=grouping.sizes)
         alone = int(np.count_nonzero(sizes == 1))
         return int(sizes.min()), alone, alone
     members, everybody = grouping.members, grouping.everybody
+    # A person counts once in the merged class, even if they were in several of its parts.
     larger = Coded(classes.codes[members.classes], classes.radix)
     sizes = people_in(larger, People.of(members.people))
-    found = sizes[larger.codes] == 1
-    people = np.bincount(members.people[found], minlength=everybody)
-    return int(sizes.min()), int(members.rows[found].sum()), int(np.count_nonzero(people))
+    alone = sizes[larger.codes] == 1
+    people = np.bincount(members.people[alone], minlength=everybody)
+    return int(sizes.min()), int(members.rows[alone].sum()), int(np.count_nonzero(people))
 
 
 def _without_each(columns: list[Coded], others: Coded | None = None) -> Iterator[Coded]:
@@ -137,9 +138,9 @@ def _without_each(columns: list[Coded], others: Coded | None = None) -> Iterator
 
 
 class TwoRows(NamedTuple):
-    """What knowing two rows of a person adds to knowing one: of those who have two or more.
+    """How many of the people with two or more rows are identified by one row, and by two.
 
-    `found_by_one` and `found_by_two` have a row, or two rows, that nobody else has.
+    `found_by_one` have a row that nobody else has, `found_by_two` a pair of rows.
     """
 
     people: int
@@ -148,7 +149,7 @@ class TwoRows(NamedTuple):
 
 
 def two_rows_known(grouping: Grouping) -> TwoRows | None:
-    """What knowing two rows adds; `None` where nobody has two, or pairs are too many to count.
+    """`TwoRows` of grouped rows; `None` if nobody has two, or there are too many pairs to count.
 
     >>> import polars as pl
     >>> from tamis.risk.grouping import grouped
@@ -176,7 +177,7 @@ class Exposure:
     `columns` has the riskiest column first. If a person has several rows, `people` is smaller
     than `rows` and every figure counts people: `unique_people` are those with a row that
     nobody else's row equals, `unique_share` is their share, `unique_rows` are those rows; `unit`
-    is what counts refer to, see `Table.unit`.
+    is what is counted, see `Table.unit`.
     """
 
     rows: int
@@ -196,7 +197,7 @@ class Exposure:
     unit: Unit
     likeness: Likeness | None = None
     two_rows: TwoRows | None = None
-    """What knowing two rows of a person adds; `None` where nobody has two, or too many."""
+    """How many are identified by two rows; `None` if nobody has two, or pairs are too many."""
 
     def __repr__(self) -> str:
         return in_short(
@@ -223,7 +224,7 @@ class Exposure:
         return f"l-diversity {self.l_diversity.distinct}, t-closeness {self.t_closeness:.3g}"
 
     def plot(self) -> Picture:
-        """How many hide among how many, as bars."""
+        """A bar chart of the people by the size of their group."""
         return classes_picture(self)
 
     def to_dict(self) -> dict[str, Any]:
@@ -319,7 +320,7 @@ def exposed(
 def _large_exposure(
     large: LargeTable, quasi: Sequence[str] | None, sensitive: str | None, threshold: float
 ) -> Exposure:
-    """The same behind an engine, exactly and on all rows, but for what takes rows in pairs."""
+    """`exposure` behind an engine: exact, on all rows; only pairs of rows are not counted."""
     engine, shape, who = large.engine, large.shape, large.who
     secret = shape.sensitive if sensitive is None else sensitive
     names = tuple(quasi or (c for c in shape.quasi if c != secret))
@@ -350,7 +351,7 @@ def _exposure(
     columns: tuple[ColumnEffect, ...],
     two_rows: TwoRows | None = None,
 ) -> Exposure:
-    """All figures, from the sizes of classes and the spread of secrets over them."""
+    """Assemble the figures from the class sizes and the spread of sensitive values over them."""
     alone, everybody = _alone(sizes), sum(each.people for each in sizes)
     found = None if secrets is None else measure_secrets(secrets)
     return Exposure(
@@ -375,12 +376,12 @@ def _exposure(
 
 
 def _alone(sizes: tuple[ClassSize, ...]) -> ClassSize:
-    """The classes of one person, which come first where there are any."""
+    """The classes of one person, which come first if there are any; else an empty entry."""
     return sizes[0] if sizes[0].size == 1 else ClassSize(1, 0, 0, 0)
 
 
 def classes_picture(found: Exposure) -> Picture:
-    """A bar for each range of group sizes; the longest fills its track.
+    """A bar for each range of group sizes, scaled so that the longest fills its track.
 
     Examples
     --------

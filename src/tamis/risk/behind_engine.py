@@ -1,10 +1,11 @@
-"""What people alike behind an engine reach, and whom a release of them would leave out.
+"""Requirements on tables behind an engine: what groups reach, and whom suppression leaves out.
 
-Classes come into memory some at a time, whole, as the same counts that tables in memory give, and
-are measured by the same code: the worst of all counts, so no figure is of a sample.
+Whole classes come into memory a batch at a time, as the same counts that tables in memory give, and
+are measured by the same code. The result is the worst over all batches, not an estimate from a
+sample.
 
-Whoever breaks what is asked is left out by joins: groups, and the people in them, are told apart
-by a text of what they hold, since no engine joins cells that are missing.
+Groups that fail a requirement are left out by joins. Groups and people are identified by a text of
+their content, because SQL joins do not match missing cells.
 """
 
 from __future__ import annotations
@@ -39,24 +40,24 @@ from tamis.rows.engines import Frame
 from tamis.rows.large_table import LargeTable, content_text
 
 Reached = Mapping[Requirement, float]
-"""What all groups reach of each requirement."""
+"""The figure that each requirement reaches, over all groups."""
 GROUP, UNIT = "group", "unit"
-"""Texts of what a group shares, and of whoever stays or goes as a whole: a person, or a cell."""
+"""Columns of texts that identify a group, and a unit of suppression: a person, or a cell."""
 
 
 def spreads(counts: SensitiveCounts) -> Iterator[Spread]:
-    """The counted sensitive values of some classes at a time."""
+    """The counted sensitive values, a batch of whole classes at a time."""
     return (_spread(counts, part) for part in whole_classes(counts))
 
 
 def _spread(counts: SensitiveCounts, part: pl.DataFrame) -> Spread:
-    classes, each = part["class"].to_numpy(), part[ROWS].to_numpy()
+    classes, rows = part["class"].to_numpy(), part[ROWS].to_numpy()
     first = _firsts(part)
-    sizes = np.add.reduceat(each, first)
+    sizes = np.add.reduceat(rows, first)
     return Spread(
         classes=classes,
         values=part["value"].to_numpy(),
-        counts=each,
+        counts=rows,
         first=first,
         sizes=sizes,
         totals=counts.values[ROWS].to_numpy(),
@@ -67,12 +68,12 @@ def _spread(counts: SensitiveCounts, part: pl.DataFrame) -> Spread:
 
 
 def _firsts(part: pl.DataFrame) -> np.ndarray:
-    """The first entry of each class."""
+    """The position of the first entry of each class; entries of a class are together."""
     return np.flatnonzero(np.diff(part["class"].to_numpy(), prepend=-1) > 0)
 
 
 def cells_of(large: LargeTable, names: Iterable[str]) -> Frame:
-    """Each combination that occurs of some columns and the people."""
+    """The combinations of some columns and the people that occur, with their counts."""
     columns = dict.fromkeys([*large.columns(names), *large.who])
     return large.engine.hold(count_cells(large.frame, list(columns)))
 
@@ -80,9 +81,9 @@ def cells_of(large: LargeTable, names: Iterable[str]) -> Frame:
 def classes_in_memory(
     large: LargeTable, names: Sequence[str], cells: Frame, relabelled: Collection[str] = ()
 ) -> CountedClasses:
-    """The classes by some columns, from cells over at least these and the people, in memory.
+    """The classes by some columns, read into memory from cells over at least these and the people.
 
-    Columns that were `relabelled` have another type than in the table.
+    `relabelled` columns have other types than in the table and are not cast to these.
     """
     grouped, keys = one_group(cells, large.columns(names))
     counted = pl.concat(large.engine.batches(crowds_of(grouped, keys, large.who)))
@@ -97,26 +98,26 @@ def classes_in_memory(
 
 
 def reached_by_all(asked: Requirements, large: LargeTable, cells: Frame) -> Reached:
-    """What groups of people alike reach of all that is asked, each of columns and a secret.
+    """The figure that each requirement reaches, from cells over its columns and the people.
 
-    From cells over at least these and the people. Secrets are measured some groups at a time, and
-    the worst of all counts.
+    Requirements on sensitive values are measured a batch of groups at a time, and the worst batch
+    counts.
     """
     found: dict[Requirement, float] = {}
-    for names, some in asked.views.items():
+    for names, view in asked.views.items():
         columns = large.columns(names)
-        for secret, part in some.by_secret.items():
+        for secret, part in view.by_secret.items():
             if secret is None:
                 sizes = group_sizes(large.engine, cells, columns, large.who)[SIZE].to_numpy()
                 risk = partial(counted_average_risk, large.engine, cells, columns, large.who)
                 counts = ClassCounts(sizes, mean_risk=risk)
-                found |= {each: each.reached(counts) for each in part}
+                found |= {one: one.reached(counts) for one in part}
                 continue
             grouped, keys = one_group(cells, columns)
             counted = map(ClassCounts.of_spread, spreads(_secrets(large, grouped, keys, secret)))
-            figures = [[each.reached(counts) for each in part] for counts in counted]
-            found |= {each: each.worst(all_) for each, all_ in zip(part, zip(*figures))}
-    return {each: found[each] for each in asked}
+            figures = [[one.reached(counts) for one in part] for counts in counted]
+            found |= {one: one.worst(batches) for one, batches in zip(part, zip(*figures))}
+    return {one: found[one] for one in asked}
 
 
 def one_group_of_all(large: LargeTable, cells: Frame, secret: str | None) -> ClassCounts:
@@ -136,17 +137,18 @@ def _secrets(large: LargeTable, cells: Frame, keys: list[str], secret: str) -> S
 
 
 class Rest(NamedTuple):
-    """Cells that keep all that each group is judged by, and whom it took to leave out."""
+    """The result of suppression: the cells that stay, and the units that were left out."""
 
     cells: Frame
     gone: Frame | None
-    """Whoever goes, by a text of the columns `whole`; `None` where nobody does."""
+    """Units left out, as texts of the columns `whole`; `None` if there are none."""
     whole: list[str]
+    """The columns that identify a unit: those of people, or all columns of a cell."""
     people: int
-    """How many go; rows, where each is a person."""
+    """The number of people left out; of rows, if each row is a person."""
 
     def without_gone(self, frame: Frame) -> Frame:
-        """Rows, or cells, of those who stay; they have all the columns `whole`."""
+        """The rows, or cells, of a frame that stay; it needs all the columns `whole`."""
         if self.gone is None:
             return frame
         keyed = frame.with_columns(content_text(frame, self.whole).alias(UNIT))
@@ -154,26 +156,27 @@ class Rest(NamedTuple):
 
 
 def without_few(asked: Requirements, large: LargeTable, cells: Frame, most: int) -> Rest | None:
-    """The cells but for groups that break what each group is judged by, people whole.
+    """Suppress groups that fail a requirement on groups, with all rows of their people.
 
-    As `tamis.risk.suppression.rows_left` does it: groups are left out until none of the rest breaks
-    it, counted on the rest alone. `None` where more than `most` people would go, or all.
+    Like `tamis.risk.suppression.rows_left`: groups are left out until the remaining rows, counted
+    by themselves, meet the requirements. `None` if more than `most` people, or all, would go.
 
-    Cells are over the columns of all that is asked, its secrets, and the people.
+    The cells are over all columns of the requirements, their sensitive columns, and the people.
     """
     engine, whole = large.engine, large.who or _columns(cells)
     left = engine.hold(engine.near(cells).with_columns(content_text(cells, whole).alias(UNIT)))
     people, gone = 0, []
+    # Leaving out a person's other rows may make further groups too small: repeat until none is.
     while True:
         broken = engine.hold(reduce(_together, _breaking(asked, large, left)))
         if large.who:
-            here = count_rows(engine, broken)
+            suppressed = count_rows(engine, broken)
         else:
-            here = sum_of(engine, left.join(broken, on=UNIT, how="semi"), ROWS)
-        people += here
+            suppressed = sum_of(engine, left.join(broken, on=UNIT, how="semi"), ROWS)
+        people += suppressed
         if people > most:
             return None
-        if not here:
+        if not suppressed:
             break
         gone.append(broken)
         left = engine.hold(left.join(broken, on=UNIT, how="anti"))
@@ -192,12 +195,12 @@ def _together(one: Frame, other: Frame) -> Frame:
 
 
 def _breaking(asked: Requirements, large: LargeTable, cells: Frame) -> Iterator[Frame]:
-    """Whoever has a row in a group that breaks something, for each view and secret."""
-    for names, some in asked.by_group.views.items():
+    """The units with a row in a group that fails, for each view and sensitive column."""
+    for names, view in asked.by_group.views.items():
         columns = large.columns(names)
         text = content_text(cells, columns).alias(GROUP)
         grouped = large.engine.hold(cells.with_columns(text))
-        for secret, part in some.by_secret.items():
+        for secret, part in view.by_secret.items():
             if secret is None:
                 crowds = crowds_of(grouped, [GROUP], [UNIT] if large.who else [])
                 broken = crowds.filter(nw.col(PEOPLE) < part.k)
@@ -209,8 +212,8 @@ def _breaking(asked: Requirements, large: LargeTable, cells: Frame) -> Iterator[
 def _too_alike(
     asked: Requirements, large: LargeTable, cells: Frame, secret: str
 ) -> Iterator[pl.DataFrame]:
-    """The groups that break what is asked of their secrets, some at a time."""
-    yield pl.DataFrame(schema={GROUP: pl.String})  # so that there is a part where none does
+    """The groups that fail a requirement on sensitive values, a batch at a time."""
+    yield pl.DataFrame(schema={GROUP: pl.String})  # so that there is a part even if no group fails
     counts = _secrets(large, cells, [GROUP], secret)
     for part in whole_classes(counts, keys=True):
         broken = asked.breaking(ClassCounts.of_spread(_spread(counts, part)))

@@ -1,4 +1,4 @@
-"""Privacy breach increase: how much better does an attacker guess from some features?"""
+"""Privacy breach increase: how much better an attacker guesses a secret from some features."""
 
 from __future__ import annotations
 
@@ -37,23 +37,23 @@ _NO_RATIO = (
     "accuracy or roc_auc"
 )
 _STEPS = 10**9
-"""Scores that are no counts are equal where they are so in this many steps."""
+"""Scores other than counts are compared as multiples of 1e-9, so that rounding breaks no tie."""
 TRIED = ("c45", "nb", "boosting", "neighbours")
-"""The attackers tried if none is named."""
+"""The default attackers."""
 MOST_GUESSED = 50_000
-"""As many rows as are drawn of a table behind an engine."""
+"""Rows to use at most: the number sampled from a table behind an engine."""
 
 
 @dataclass(frozen=True, eq=False)
 class Guess:
-    """How well the sensitive column is guessed from some features."""
+    """The score of the best attacker who guesses the sensitive column from some features."""
 
     features: tuple[str, ...]
     attacker: str
     shares: Shares
-    """How well in each fold: by default the share of rows guessed correctly."""
+    """The score in each fold: by default the share of rows guessed correctly."""
     strength: int
-    """What ranks guesses of one attack: whole numbers, so that ties are exact."""
+    """The key that ranks guesses: a whole number, so that ties are exact."""
 
     @property
     def accuracy(self) -> float:
@@ -61,9 +61,9 @@ class Guess:
 
 
 class Attack:
-    """Some attackers who guess one column from any set of features, all on the same folds.
+    """Attackers who guess one column from any set of features, all on the same folds.
 
-    For every set of features, the attacker uses whichever classifier guesses best.
+    For every set of features the classifier that guesses best counts.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class Attack:
         self.all = self.strongest(self.features)
         if self.all.accuracy <= 0:
             raise InputError(_NOTHING_GUESSED if self.by_count else _NO_RATIO)
-        # No features at all: the most common value of the training rows, on the same folds.
+        # Without features: guessing the most common value of the training rows, on the same folds.
         self.floor = first.of([]).mean / self.all.accuracy - 1
 
     def strongest(self, features: Iterable[str]) -> Guess:
@@ -104,13 +104,14 @@ class Attack:
         return guess.accuracy / self.all.accuracy - 1
 
     def interval(self, guess: Guess) -> Interval:
-        """The interval of the ratio, linearised around the means of both accuracies."""
+        """Confidence interval of the PBI, by the delta method over the folds."""
         ratio = guess.accuracy / self.all.accuracy
-        apart = (guess.shares - ratio * self.all.shares) / self.all.accuracy
-        return fold_interval(ratio - 1 + apart, self.folds)
+        # The ratio linearised around both means: each fold's residual, which sum to 0.
+        residuals = (guess.shares - ratio * self.all.shares) / self.all.accuracy
+        return fold_interval(ratio - 1 + residuals, self.folds)
 
     def all_subsets(self) -> tuple[Shares, NDArray[np.int64]]:
-        """How well every subset guesses in each fold, and the number of the attacker.
+        """The best score of every subset in each fold, and the number of the attacker who has it.
 
         Row `mask` of both is as in `SubsetScores.all_subsets`.
         """
@@ -126,7 +127,7 @@ class Attack:
         return np.stack(shares)[who, np.arange(len(who))], who
 
     def each(self, features: Iterable[str]) -> dict[str, float]:
-        """The breach increase of each attacker, against its own guesses from all features."""
+        """The breach increase of each attacker relative to its own score with all features."""
         named = tuple(features)
         return {
             who: s.of(named).mean / s.of(self.features).mean - 1 for who, s in self._scores.items()
@@ -150,21 +151,21 @@ def named_attackers(attackers: Attackers) -> dict[str, Any]:
     if isinstance(attackers, str):
         attackers = [name.strip() for name in attackers.split(",")]
     if isinstance(attackers, Mapping):
-        found = dict(attackers)
+        by_name = dict(attackers)
     else:
-        many = attackers if isinstance(attackers, list | tuple) else [attackers]
-        found = {}
-        for one in many:
+        several = attackers if isinstance(attackers, list | tuple) else [attackers]
+        by_name = {}
+        for one in several:
             name = one if isinstance(one, str) else type(one).__name__
-            found[name] = classifier(one) if isinstance(one, str) else one
-    if not found:
+            by_name[name] = classifier(one) if isinstance(one, str) else one
+    if not by_name:
         raise InputError("name at least one attacker, such as c45 or nb")
-    return found
+    return by_name
 
 
 @dataclass(frozen=True)
 class BreachIncrease:
-    """What an attacker gains from some features, compared with all of them.
+    """What an attacker gains from some features, relative to all of them.
 
     Attributes
     ----------
@@ -183,7 +184,7 @@ class BreachIncrease:
     by_attacker : dict of str to float
         Each attacker's accuracy from these features divided by its accuracy from all, minus one.
     cut : SensitiveCut or None
-        How a sensitive column of numbers was made into classes.
+        How a numeric sensitive column was cut into classes.
     """
 
     features: tuple[str, ...]
@@ -222,16 +223,16 @@ def breach_increase(
         none was named.
     target : str, optional
         The column that recipients predict, which is no feature; by default the target of a `Table`.
-        A frame does not say: without it, its target counts as released with all features.
+        For a frame without it, the target counts as a feature that is always released.
     attackers : names, classifiers, or mapping of names to classifiers
         Each is tried and the strongest is reported. Names are those of `tamis.learn.models`;
         by default C4.5, naive Bayes, gradient boosting and nearest neighbours.
     cv : int, Folds, array of fold numbers, or scikit-learn splitter, default 10
         Folds are stratified by the sensitive column; all rows of a person in a `Table` are in one.
     scoring : str or scorer, default "accuracy"
-        How well a column is guessed, as in scikit-learn; above 0, and more is better.
+        The score of a guess, as in scikit-learn; it must be above 0, and higher is better.
     cut : {"auto", "mdl", "quantiles", "none"} or sequence of float
-        How a sensitive column of many numbers becomes classes; see `cut_sensitive`.
+        How a numeric sensitive column is cut into classes; see `cut_sensitive`.
     n_jobs : int, optional
         The number of processes, as in joblib.
     random_state : int, default 0
@@ -286,7 +287,7 @@ def breach_increase(
 
 
 class BayesGuess(NamedTuple):
-    """How often naive Bayes guesses right, how often guessing the commonest does, of which rows."""
+    """Accuracy of naive Bayes, that of always guessing the commonest value, and the rows used."""
 
     accuracy: float
     majority: float
@@ -294,11 +295,11 @@ class BayesGuess(NamedTuple):
 
 
 def bayes_accuracy(table: Table, folds: int = 5, most: int = MOST_GUESSED) -> BayesGuess:
-    """How often naive Bayes guesses the sensitive column, and the most common value is right.
+    """Cross-validated accuracy of naive Bayes on the sensitive column, and of the majority guess.
 
     These are `accuracy` and the floor of `breach_increase` with all features and naive Bayes alone,
-    without loading scikit-learn. Of more than `most` rows about so many are drawn, people whole:
-    with all of them a model of so few figures would hardly be better.
+    without loading scikit-learn. Tables of more than `most` rows are sampled, by whole people: a
+    model of so few parameters would hardly be better with all of them.
 
     Examples
     --------
@@ -326,7 +327,7 @@ def bayes_accuracy(table: Table, folds: int = 5, most: int = MOST_GUESSED) -> Ba
 def _guessing(
     table: Table, sensitive: str | None = None, cut: CutRule = "auto"
 ) -> tuple[Task, SensitiveCut]:
-    """What an attacker has to do, with the sensitive column as classes."""
+    """The attacker's task: the features, and the sensitive column as classes to predict."""
     frame, target = table.frame, table.roles.target
     sensitive = sensitive or table.sensitive
     if sensitive is None:

@@ -1,4 +1,4 @@
-"""Anonymity by containment: how many people have everything that a row has?
+"""Anonymity by containment: the number of people who have everything that a row has.
 
 `absence_anonymity` is against an attacker who also knows a few things that a person lacks. With no
 absences it is anonymity by containment; with as many as there are columns it is k-anonymity over
@@ -21,11 +21,11 @@ from tamis.risk.grouping import people_in
 
 WORD = 64
 CUBE = 22
-"""The most columns for which all sets of columns are counted at once."""
+"""Most columns for which the counts of all 2**22 sets of ones are kept in one array (32 MiB)."""
 
 
 def containment_anonymity(X: Any, *, people: Any = None) -> int:
-    """The fewest people who have all the ones of any row, including its own person.
+    """The smallest number of people who have all the ones of a row, its own person included.
 
     Parameters
     ----------
@@ -128,16 +128,15 @@ def containment_group(X: Any, row: int) -> NDArray[np.int64]:
 
 
 def absence_anonymity(X: Any, absences: int, *, people: Any = None, enough: int = 0) -> int:
-    """The fewest people that anybody hides among, if up to `absences` things they lack are known.
+    """Containment anonymity if the attacker also knows up to `absences` things that a person lacks.
 
-    The attacker knows everything that a row has, and chooses which of the things that it lacks to
-    know: those that leave the fewest people.
+    The attacker knows all the ones of a row, and those of its zeros that leave the fewest people.
 
     Parameters
     ----------
     X : 0/1 array, sparse array or frame
     absences : int
-        How many things that the row lacks are known, at most.
+        Most zeros of a row that the attacker knows.
     people : array, optional
         The person each row belongs to, by name or number. By default each row is a person.
     enough : int
@@ -147,11 +146,11 @@ def absence_anonymity(X: Any, absences: int, *, people: Any = None, enough: int 
     Notes
     -----
     For a row e with ones S and m absences: the minimum over sets A of at most m columns that e
-    lacks of the number of people with a row that has all of S and none of A. The least of all rows
-    is the anonymity; it never rises when a column or an absence is added. Choosing A is a problem
-    of largest coverage: it is solved exactly by branch and bound over the columns, the one that
-    rules out most people first. With u distinct rows of d columns it takes u^2 d steps to find who
-    contains whom, and at worst u d^m more for each row; a few absences (up to 3) are practical.
+    lacks of the number of people with a row that has all of S and none of A. The least over all
+    rows is the anonymity; it never rises when a column or an absence is added. Choosing A is a
+    maximum coverage problem, solved exactly by branch and bound over the columns, those that rule
+    out most people first. With u distinct rows of d columns it takes u^2 d steps to find which rows
+    contain which, and at worst u d^m more for each row; up to 3 absences are practical.
 
     Examples
     --------
@@ -173,7 +172,7 @@ def absence_anonymity(X: Any, absences: int, *, people: Any = None, enough: int 
 
 
 def check_absences(absences: Any, most: int | None = None) -> None:
-    """Refuse a number of absences that is not a whole number of at least 0, and `most` at most."""
+    """Raise unless the number of absences is a whole number from 0 to `most`."""
     check_whole("absences", absences, least=0)
     if most is not None and absences > most:
         raise InputError(
@@ -185,9 +184,10 @@ def check_absences(absences: Any, most: int | None = None) -> None:
 def _held_rows(
     cells: NDArray[np.uint8], people: People
 ) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
-    """Distinct rows, who has each, and how many people each owner stands for.
+    """Distinct rows, the owner of each, and the number of people that each owner stands for.
 
-    Where each row is a person, a distinct row is its own owner, who stands for as many as have it.
+    If each row is a person, every distinct row is an owner that stands for all people who have it.
+    Otherwise owners are people, and each pair of a distinct row and a person is one row.
     """
     if people.each_row:
         distinct, counts = np.unique(cells, axis=0, return_counts=True)
@@ -219,9 +219,9 @@ def _distinct_wide(
 
     rows = sparse_rows(table)
     first, weight, of_row = distinct_rows(rows.indptr, rows.indices)
-    found = rows[first]
-    columns = sparse_columns(found)
-    return (found.indptr, found.indices, columns.indptr, columns.indices), weight, of_row
+    distinct = rows[first]
+    columns = sparse_columns(distinct)
+    return (distinct.indptr, distinct.indices, columns.indptr, columns.indices), weight, of_row
 
 
 def _people_by(of_row: Integers, people: People) -> NDArray[np.int64]:
@@ -246,13 +246,16 @@ def _distinct_narrow(
 
 
 def _counted_narrow(table: Binary, people: People) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """Distinct rows and their weights; few columns are counted in a plain table of all sets."""
+    """Distinct rows as masks, with their weights; of few columns, counted in an array of all sets.
+
+    That array is only worth it if it is not much larger than the number of rows.
+    """
     from tamis.binary.kernels import row_masks
 
     rows, width = table.shape
     if not people.each_row:
-        found, _, of_row = _distinct_narrow(table)
-        return found, _people_by(of_row, people)
+        masks, _, of_row = _distinct_narrow(table)
+        return masks, _people_by(of_row, people)
     if width > CUBE or 1 << width > 8 * rows:
         return _distinct_narrow(table)[:2]
     cube = np.bincount(row_masks(table).view(np.int64), minlength=1 << width)

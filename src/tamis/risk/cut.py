@@ -20,7 +20,7 @@ from tamis.table import bare
 
 
 def mdl_cuts(values: NDArray[np.float64], labels: NDArray[Any]) -> list[float]:
-    """Cut points by entropy, each accepted if it pays for its own description.
+    """Cut points by entropy, each accepted by the minimum description length criterion.
 
     Parameters
     ----------
@@ -58,6 +58,7 @@ def _cut(distinct: NDArray[np.float64], table: Ints) -> list[float]:
     below = table.cumsum(axis=0)[:-1]
     above = table.sum(axis=0) - below
     rows = table.sum()
+    # The entropy left after each possible cut, times the rows; of equal ones the lowest cut wins.
     sides = below.sum(axis=1) * _entropy(below) + above.sum(axis=1) * _entropy(above)
     best = int(np.argmin(sides))
     if not _pays(table.sum(axis=0), below[best], above[best], float(sides[best] / rows)):
@@ -68,6 +69,7 @@ def _cut(distinct: NDArray[np.float64], table: Ints) -> list[float]:
 
 
 def _pays(whole: Ints, below: Ints, above: Ints, left_over: float) -> bool:
+    """The criterion of `mdl_cuts`: whether the information gain exceeds the cost of the cut."""
     rows = int(whole.sum())
     entropies = _entropy(np.stack([whole, below, above]))
     k, k1, k2 = (int(np.count_nonzero(side)) for side in (whole, below, above))
@@ -94,16 +96,16 @@ PARTS = 4
 
 @dataclass(frozen=True)
 class SensitiveCut:
-    """How the values of a sensitive column become classes.
+    """How the values of a sensitive column are grouped into classes.
 
     Attributes
     ----------
     rule : str
-        What was done, in words.
+        The cut in words.
     points : tuple of float
-        Where numbers are cut; empty if each value is a class.
+        The cut points of numbers; empty if each value is a class.
     values : tuple
-        The values that are classes, if nothing is cut.
+        The values, if each is a class.
     """
 
     rule: str
@@ -126,11 +128,11 @@ class SensitiveCut:
             codes = np.searchsorted(np.array(self.points), numbers)
             return np.where(missing, len(self.points) + 1, codes)
         known = {value: code for code, value in enumerate(self.values)}
-        cells = dense(coded(column))  # each distinct value is asked for once
+        cells = dense(coded(column))  # so that each distinct value is looked up once
         row_of = np.empty(cells.radix, dtype=np.int64)
         row_of[cells.codes] = np.arange(column.len())
-        found = [known.get(v, len(known) + 1) for v in column.gather(row_of).to_list()]
-        return np.where(missing, len(known), np.array(found, dtype=np.int64)[cells.codes])
+        codes = [known.get(v, len(known) + 1) for v in column.gather(row_of).to_list()]
+        return np.where(missing, len(known), np.array(codes, dtype=np.int64)[cells.codes])
 
 
 def cut_sensitive(
@@ -150,13 +152,12 @@ def cut_sensitive(
         The labels the rule `mdl` is based on.
     rule : {"auto", "mdl", "quantiles", "none"} or sequence of float
         `"mdl"`: where the target changes, by the minimum description length (Fayyad and Irani
-        1993). `"quantiles"`: four intervals of nearly equal size. Numbers: cut there. `"none"`:
-        every value is a class. `"auto"`: `"none"` for text and for numbers with at most ten
-        distinct values, else `"mdl"`, else, where that finds no cut, `"quantiles"`, else
-        `"none"`.
+        1993). `"quantiles"`: four intervals of nearly equal size. Numbers: at these points.
+        `"none"`: every value is a class. `"auto"`: `"none"` for text and for numbers with at most
+        ten distinct values, else the first of `"mdl"`, `"quantiles"` and `"none"` that finds a cut.
     k : int
-        The fewest people on either side of a cut that is not given; such cuts are round numbers,
-        see `tamis.cuts`.
+        Least number of people on either side of a computed cut; such cuts are round numbers, see
+        `tamis.cuts`.
     people : People or array, optional
         The person each row belongs to; by default each row is a different person's.
 
@@ -191,8 +192,8 @@ def cut_sensitive(
     who = People.named(people, column.len())[present]
     crowd: dict[str, Any] = {"k": k, "people": who}
     if rule != "quantiles":
-        found = mdl_cuts(values, np.asarray(target)[present])
-        if points := tuple(rounded_cuts(values, found, **crowd)):
+        exact = mdl_cuts(values, np.asarray(target)[present])
+        if points := tuple(rounded_cuts(values, exact, **crowd)):
             return SensitiveCut(f"cut at {_words(points)}, where the target changes {_MDL}", points)
     if rule == "mdl":
         raise InputError(
@@ -211,9 +212,9 @@ def cut_sensitive(
 
 
 def cut_into_quarters(column: pl.Series, *, k: int = K, people: PeopleLike = None) -> SensitiveCut:
-    """A secret as classes: numbers of many values in four intervals of nearly equal size.
+    """A sensitive column as classes; numbers of many values in four intervals of similar size.
 
-    One cut where a target changes may lie at an extreme, where nearly everybody is on one side and
+    A cut by the target may be at an extreme value, with nearly everybody on one side of it, so that
     guessing is nearly always right.
 
     >>> ages = pl.Series("age", [20, 25, 30, 41, 50, 60, 61, 66, 70, 75, 80, 85])

@@ -1,6 +1,6 @@
-"""How sensitive values are spread over the classes: l-diversity, t-closeness and likeness.
+"""The distribution of sensitive values in the classes: l-diversity, t-closeness and likeness.
 
-Likeness is how much the values of people alike differ from those of all: alpha, beta and delta.
+Likeness compares a value's share in a class with its share in the table: alpha, beta and delta.
 All are measured for every class, from the same counts. A missing sensitive value is a value of its
 own.
 """
@@ -46,6 +46,7 @@ def spread(grouping: Grouping, sensitive: pl.Series) -> Spread:
     values = dense(column)
     together = joined(grouping.keys, values)
     pairs, counts = counted(together)
+    # Pairs are sorted by class, then value: a class opens where its key differs from the last.
     keys, value = np.divmod(pairs, values.radix)
     opens = np.diff(keys, prepend=-1) > 0
     first, people = np.flatnonzero(opens), grouping.people
@@ -65,7 +66,7 @@ def spread(grouping: Grouping, sensitive: pl.Series) -> Spread:
 
 
 def count_groups(grouping: Grouping, secret: pl.Series | None = None) -> ClassCounts:
-    """What requirements are asked of: grouped rows, with their sensitive column where there is one.
+    """The counts that requirements are checked against, of grouped rows and a sensitive column.
 
     >>> from tamis.risk.grouping import grouped
     >>> frame = pl.DataFrame({"job": ["cook", "cook", "judge"], "ill": ["flu", "flu", None]})
@@ -114,7 +115,7 @@ def l_diversity(
     recursive_l: int | None = None,
     people: Any = None,
 ) -> LDiversity:
-    """How diverse the sensitive values are inside each class.
+    """The l-diversity of the sensitive values within classes.
 
     Parameters
     ----------
@@ -184,7 +185,7 @@ def t_closeness(
     data, sensitive, quasi, people
         As in `l_diversity`.
     distance : {"equal", "ordered"}, optional
-        How far apart two sensitive values are: all equally far, or by the steps between them.
+        The distance of two sensitive values: the same for all, or the steps between them.
         By default ordered for numbers, equal for everything else.
 
     Returns
@@ -227,23 +228,22 @@ def t_closeness(
 
 
 def closeness(spread: Spread, distance: Distance | None = None) -> float:
-    """The t of counted sensitive values."""
+    """t-closeness, from counted sensitive values."""
     return float(distances(spread, distance).max())
 
 
 @dataclass(frozen=True)
 class Likeness:
-    """What the class that is least like the table reaches.
+    """How much the sensitive values of the worst class deviate from those of the table.
 
     Parameters
     ----------
     alpha : float
         The largest share of people in a class who have the same sensitive value.
     beta : float
-        How far a value's share in a class exceeds its share in the table, at most, as a multiple
-        of the latter.
+        The largest relative excess of a value's share in a class over its share in the table.
     enhanced_beta : float
-        The same; infinite if some value exceeds its share p by more than ``-ln p`` times.
+        Like `beta`; infinite if the excess of some value with share p is above ``-ln p``.
     delta_disclosure : float
         The largest absolute logarithm of the ratio of both shares; infinite if some class lacks a
         value.
@@ -262,7 +262,7 @@ def likeness(
     *,
     people: Any = None,
 ) -> Likeness:
-    """How unlike the table its classes are in the sensitive column.
+    """How much the sensitive values of classes deviate from those of the table: alpha, beta, delta.
 
     Parameters
     ----------
@@ -278,7 +278,7 @@ def likeness(
     With q the share of a value in a class and p in the table: (alpha, k)-anonymity asks for
     q <= alpha (Wong et al. 2006); basic beta-likeness for (q - p) / p <= beta, and enhanced for at
     most min(beta, -ln p) (Cao and Karras 2012); delta-disclosure privacy for abs(ln(q / p)) < delta
-    (Brickell and Shmatikov 2008). All are lost, never won, when a class is split.
+    (Brickell and Shmatikov 2008). Splitting a class can only break them, never establish them.
 
     If a person has several rows, alpha counts the people of a class who have the value; the other
     shares are of the distinct pairs of a person and a value, as for t-closeness.
@@ -297,7 +297,7 @@ def likeness(
 
 
 def worst_likeness(found: Spread) -> Likeness:
-    """What the worst class reaches of each."""
+    """`Likeness` from counted sensitive values."""
     return Likeness(
         float(largest_shares(found).max()),
         float(surpluses(found).max()),
@@ -307,7 +307,7 @@ def worst_likeness(found: Spread) -> Likeness:
 
 
 class SecretFigures(NamedTuple):
-    """What the worst class reaches of all that is measured of a sensitive column."""
+    """All measures of a sensitive column, each for the worst class."""
 
     l_diversity: LDiversity
     t_closeness: float
@@ -315,10 +315,10 @@ class SecretFigures(NamedTuple):
 
 
 def measure_secrets(parts: Callable[[], Iterable[Spread]]) -> SecretFigures:
-    """The worst of all classes, which come some at a time: a table in memory is one part.
+    """All measures of a sensitive column, from batches of classes (in memory, a single one).
 
-    The l of recursive diversity is the distinct one of all classes, so that they are asked for
-    again where a part of them had another.
+    Recursive diversity uses the distinct l of all classes. This is known only after the last batch,
+    so if some batch had another one, all batches are counted again.
 
     Examples
     --------
@@ -328,15 +328,15 @@ def measure_secrets(parts: Callable[[], Iterable[Spread]]) -> SecretFigures:
     >>> found.l_diversity.distinct, round(found.t_closeness, 3), found.likeness.alpha
     (1, 0.333, 1.0)
     """
-    found = [(diversity(part), closeness(part), worst_likeness(part)) for part in parts()]
-    diverse, far, unlike = zip(*found)
-    least = min(each.distinct for each in diverse)
-    ratios = [each.recursive_c for each in diverse]
-    if any(each.recursive_l != least for each in diverse):
+    measured = [(diversity(part), closeness(part), worst_likeness(part)) for part in parts()]
+    diversities, t_values, likenesses = zip(*measured)
+    least = min(part.distinct for part in diversities)
+    ratios = [part.recursive_c for part in diversities]
+    if any(part.recursive_l != least for part in diversities):
         ratios = [float(recursive_ratios(part, least).max()) for part in parts()]
-    entropy = min(each.entropy for each in diverse)
+    entropy = min(part.entropy for part in diversities)
     return SecretFigures(
         LDiversity(least, entropy, max(ratios), least),
-        max(far),
-        Likeness(*(max(figures) for figures in zip(*(astuple(each) for each in unlike)))),
+        max(t_values),
+        Likeness(*(max(figures) for figures in zip(*(astuple(part) for part in likenesses)))),
     )

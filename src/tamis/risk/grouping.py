@@ -1,7 +1,7 @@
-"""Rows that no attacker can distinguish: one grouping, from which every measure is computed.
+"""Equivalence classes: one grouping of the rows, from which every measure is computed.
 
-Where a release says which rows are of one person, whoever finds one row has found all: people are
-then alike only if all of their rows are, row for row (`seen_together`).
+If a release shows which rows belong to one person, an attacker who finds one row has found all of
+them. People are then alike only if all of their rows are, row for row (`seen_together`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ NO_QUASI = (
 
 
 def fewest_alike(columns: Iterable[Coded], people: People | None = None) -> int:
-    """The people in the smallest class of rows alike in some columns, at least one.
+    """k of some columns, at least one: the number of people in the smallest class.
 
     >>> fewest_alike([Coded(np.array([0, 1, 1]), 2)]), fewest_alike([Coded(np.array([0, 0]), 1)])
     (1, 2)
@@ -44,11 +44,11 @@ def fewest_alike(columns: Iterable[Coded], people: People | None = None) -> int:
 
 
 def seen_together(classes: Coded, people: People) -> Coded:
-    """Classes of rows as attackers see them who see which rows are of one person.
+    """Classes of rows for attackers who see which rows belong to one person.
 
-    Two rows are alike if they are so by themselves, and the other rows of their people are, too:
-    the lists of the classes of all their rows are the same but for their order. Where a release
-    does not say whose rows are whose, the classes stay as they are.
+    Two rows are alike if they are equal, and if their people's rows as a whole are: both people
+    have the same multiset of classes. If the release does not link the rows of a person, the
+    classes stay as they are.
 
     >>> jobs, people = Coded(np.array([0, 1, 1, 0, 1]), 2), People.of([0, 0, 1, 1, 2]).linked()
     >>> dense(seen_together(jobs, people)).codes.tolist()
@@ -60,12 +60,13 @@ def seen_together(classes: Coded, people: People) -> Coded:
 
 
 def alike_in_all_rows(classes: Coded, people: People) -> Coded:
-    """Classes of people all whose rows are alike, for each row that of its person.
+    """The class of each row's person: people with the same multiset of row classes share one.
 
     Notes
     -----
-    Lists are compared place by place, those of one length with each other: people whose lists have
-    been the same so far share a number, and those with another row there share a new one.
+    Each person's classes are sorted into a list. Lists are compared place by place: people whose
+    lists have been the same so far share a number, which at each place is joined with the class
+    there and renumbered. Lists of different lengths never share a number.
 
     Examples
     --------
@@ -77,11 +78,13 @@ def alike_in_all_rows(classes: Coded, people: People) -> Coded:
     order = np.lexsort((alike.codes, who))
     rows = np.bincount(who)
     first = np.cumsum(rows) - rows
-    lists = rows.astype(np.int64)  # of one length, they end at the same place
+    # Starting from their lengths, so that lists which share a number end at the same place.
+    lists = rows.astype(np.int64)
     for place in range(int(rows.max())):
         longer = np.flatnonzero(rows > place)
         here = alike.codes[order[first[longer] + place]]
         lists[longer] = np.unique(lists[longer] * alike.radix + here, return_inverse=True)[1]
+    # Lists that ended earlier keep numbers of an earlier place: the length tells them apart again.
     whole = joined(dense(Coded(rows, int(rows.max()) + 1)), Coded(lists, int(lists.max()) + 1))
     return dense(Coded(whole.codes[who], whole.radix))
 
@@ -99,13 +102,13 @@ def people_in(column: Coded, people: People) -> Integers:
 
 
 def sizes_of(classes: Coded, people: People) -> Integers:
-    """The people in each class that occurs, in code order; its rows, if each is a person."""
+    """The number of people in each class that occurs, in code order."""
     return counted(classes)[1] if people.each_row else people_in(classes, people)
 
 
 @dataclass(frozen=True)
 class ClassSize:
-    """How many classes have this size, and how many rows they contain.
+    """The number of classes of one size, and of the rows in them.
 
     `size` is a number of people; `people` are those with no row in a smaller class.
     """
@@ -141,7 +144,7 @@ class Grouping:
 
     @classmethod
     def of_classes(cls, classes: Coded, people: People | None = None) -> Grouping:
-        """Rows whose classes are known, whatever columns they come from."""
+        """A grouping by known classes, without its columns."""
         who = People.named(people, len(classes.codes))
         return cls((), (), classes, sizes_of(classes, who), who)
 
@@ -173,7 +176,7 @@ class Grouping:
 
     @cached_property
     def members(self) -> Members:
-        """Who is in which class; if each row is a person, each row is a member."""
+        """The people in each class; if each row is a person, each row is a member."""
         if self.people.each_row:
             rows = self.people.codes
             return Members(self.class_of, rows, np.ones_like(rows))
@@ -187,7 +190,7 @@ class Grouping:
         return self.people.least(self.sizes[self.class_of])
 
     def holders_of_rows(self, most: int) -> Integers:
-        """For each person, the fewest people who have what may be known of so many of the rows."""
+        """For each person, the fewest people who share any `most` of the person's rows."""
         return fewest_holders(self.class_of, self.people.codes, most)
 
     @property
@@ -286,7 +289,7 @@ def scope(
     sensitive: str | None = None,
     people: PeopleLike = None,
 ) -> Scope:
-    """Check the arguments and find what they refer to.
+    """Resolve and check the columns and people that a measure is about.
 
     Whatever is not named comes from the roles of a `Table`. A frame has no roles: its
     quasi-identifiers are all columns except the sensitive one, and each row is a person.

@@ -1,7 +1,7 @@
-"""Each person's risk where the table is a weighted sample, after Benedetti and Franconi 1998.
+"""Individual risk in a weighted sample, after Benedetti and Franconi 1998.
 
 A weight says how many people of the population a row stands for. Missing is a value of its own, as
-everywhere; as an option it matches anything, as R's sdcMicro counts.
+everywhere; as an option it matches anything, as in R's sdcMicro.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def frequencies(
     missing: Matching = "value",
     credit: float = 1.0,
 ) -> Matches:
-    """Count for each row those that it matches in the quasi-identifiers.
+    """Count, for each row, the rows with matching quasi-identifiers and the sum of their weights.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def frequencies(
     missing : {"value", "anything"}
         Whether a missing cell is a value of its own, or matches anything.
     credit : float
-        What a row adds that matches only through missing cells of its own, from 0 to 1.
+        How much a row counts, from 0 to 1, that matches only because of its own missing cells.
 
     Returns
     -------
@@ -90,30 +90,32 @@ def frequencies(
 
 
 def checked_weights(weights: ArrayLike | None, rows: int) -> Floats:
-    """Weights as numbers, one for each row: nobody stands for fewer than themselves."""
+    """Weights as an array, checked: one number per row, at least 1; by default all 1."""
     if weights is None:
         return np.ones(rows)
     try:
-        each = np.asarray(weights, dtype=np.float64)
+        numbers = np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError("weights must be numbers, one for each row") from None
-    if each.shape != (rows,):
-        raise InputError(f"weights must have one number for each of {rows} rows, got {each.shape}")
-    if not (np.isfinite(each).all() and (each >= 1).all()):
+    if numbers.shape != (rows,):
+        raise InputError(
+            f"weights must have one number for each of {rows} rows, got {numbers.shape}"
+        )
+    if not (np.isfinite(numbers).all() and (numbers >= 1).all()):
         raise InputError(
             "weights must be 1 or more in every row: each person stands at least for themselves"
         )
-    return each
+    return numbers
 
 
 def individual_risk(found: Matches, *, exact: bool = False) -> Floats:
-    """For each row the expected 1/F, where F are the people of the population who match it.
+    """For each row the expected 1/F, where F is the number of people in the population who match.
 
     Parameters
     ----------
     found : Matches
     exact : bool
-        By default rows that more than two match get the usual approximation, which is slightly
+        By default rows with more than two matches get the usual approximation, which is slightly
         too large.
 
     Notes
@@ -136,18 +138,18 @@ def individual_risk(found: Matches, *, exact: bool = False) -> Floats:
 
 
 def _hypergeometric(f: Floats, z: Floats) -> Floats:
-    """2F1(1, 1; f + 1; z); by its series where f is large, where scipy's own fails."""
+    """2F1(1, 1; f + 1; z); by its series for large f, for which scipy's own fails."""
     from scipy.special import hyp2f1
 
-    found = np.asarray(hyp2f1(1.0, 1.0, np.minimum(f, 50.0) + 1, z))
-    large = f > 50
+    values = np.asarray(hyp2f1(1.0, 1.0, np.minimum(f, 50.0) + 1, z))
+    large = f > 50  # the ratio of successive terms is then small enough for 60 of them
     term = np.ones(int(large.sum()))
     total = term.copy()
     for n in range(60):  # the last term is below 1e-30
         term = term * (n + 1) * z[large] / (f[large] + 1 + n)
         total += term
-    found[large] = total
-    return found
+    values[large] = total
+    return values
 
 
 def _sums(grouping: Grouping, weights: Floats) -> Floats:
@@ -155,7 +157,10 @@ def _sums(grouping: Grouping, weights: Floats) -> Floats:
 
 
 class _Patterns:
-    """Classes by which of their cells are missing: two classes match where both are present."""
+    """Classes by pattern of missing cells; two classes match if they agree where both have values.
+
+    Classes are compared pattern by pattern, of which there are far fewer than pairs of classes.
+    """
 
     def __init__(self, grouping: Grouping, credit: float) -> None:
         self.grouping, self.credit, self.codes = grouping, credit, grouping.class_codes
@@ -164,26 +169,26 @@ class _Patterns:
         self.patterns = patterns.T
 
     def matched(self, weights: Floats) -> Floats:
-        """For each row the weights of all rows that it matches."""
+        """For each row the sum of the weights of all rows that it matches."""
         sums = _sums(self.grouping, weights)
-        found = sums.copy()
+        total = sums.copy()
         for a, own in enumerate(self.patterns):
             mine = np.flatnonzero(self.pattern == a)
-            if own.all():
-                found[mine] = sums.sum()
+            if own.all():  # without any value it matches every row, at full weight
+                total[mine] = sums.sum()
                 continue
             for b, there in enumerate(self.patterns):
                 if b == a:
                     continue  # classes of one pattern match only where they are equal
                 theirs, columns = np.flatnonzero(self.pattern == b), np.flatnonzero(~own & ~there)
                 worth = self.credit if there.any() else 1.0
-                found[mine] += worth * self._agreeing(mine, theirs, columns, sums)
-        return found[self.grouping.class_of]
+                total[mine] += worth * self._agreeing(mine, theirs, columns, sums)
+        return total[self.grouping.class_of]
 
     def _agreeing(
         self, mine: Integers, theirs: Integers, columns: Integers, sums: Floats
     ) -> Floats:
-        """For each class of one pattern, the sums of those of another that agree in columns."""
+        """For each class of one pattern, the weights of those of another that agree in columns."""
         if not len(columns):
             return np.full(len(mine), sums[theirs].sum())
         both = np.concatenate([mine, theirs])

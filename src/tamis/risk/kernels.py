@@ -1,6 +1,6 @@
-"""Kernels: which distinct rows of a 0/1 table lie inside others, and how many contain each.
+"""Kernels of containment: which distinct rows of a 0/1 table contain which, and how many do.
 
-The last two count those that are left where an attacker also knows what a row lacks.
+The last two count the people who are left if an attacker also knows what a row lacks.
 """
 
 from __future__ import annotations
@@ -15,19 +15,20 @@ from tamis.kernel_cache import njit
 
 
 def longest_first(masks: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """The order of the masks by number of ones, high to low."""
+    """The order of the masks by number of ones, descending."""
     return np.argsort(64 - np.bitwise_count(masks), kind="stable")
 
 
 @njit(cache=True)
 def least_maximal_mask(masks: Any, weight: Any, order: Any) -> int:
     """The smallest weight of a mask that lies in no other; `order` has the longest first."""
-    best = weight[order[0]]
+    best = weight[order[0]]  # a longest mask lies in no other
     for i in range(order.size):
         p = order[i]
-        if weight[p] >= best:
+        if weight[p] >= best:  # whether it is maximal or not, it cannot be smaller
             continue
         inside = False
+        # Only masks with more ones can contain it; those of equal length are distinct.
         for j in range(i):
             if masks[p] & ~masks[order[j]] == 0:
                 inside = True
@@ -41,7 +42,11 @@ def least_maximal_mask(masks: Any, weight: Any, order: Any) -> int:
 
 @njit(cache=True)
 def sum_over_supersets(cube: Any) -> None:
-    """Add to each set of columns the weights of all its supersets, in place."""
+    """Add to each set of columns the weights of all its supersets, in place.
+
+    One pass per column (the zeta transform): each set without the column gets what is counted for
+    the set with it.
+    """
     step = 1
     while step < cube.size:
         for low in range(0, cube.size, 2 * step):
@@ -55,7 +60,7 @@ def distinct_rows(indptr: Any, indices: Any) -> Any:
     """The first occurrence of each distinct row, its weight, and the distinct row of each row."""
     rows = indptr.size - 1
     size = 16
-    while size < 2 * rows:
+    while size < 2 * rows:  # a hash table that is at most half full, of a power of two
         size *= 2
     slots = np.full(size, -1, np.int32)
     first, weight = np.empty(rows, np.int64), np.zeros(rows, np.int64)
@@ -115,7 +120,10 @@ def _holds(a: int, b: int, indptr: Any, indices: Any) -> bool:
 
 @njit(cache=True)
 def weight_of_supersets(indptr: Any, indices: Any, starts: Any, rows: Any, weight: Any) -> Any:
-    """For each distinct row, the weight of the rows that contain it, including itself."""
+    """For each distinct row, the weight of the rows that contain it, including itself.
+
+    A row that contains it has its rarest column, so only the rows with that column are compared.
+    """
     held = weight.copy()
     for r in range(weight.size):
         length = indptr[r + 1] - indptr[r]
@@ -159,6 +167,7 @@ def people_of_supersets(
 @njit(cache=True)
 def least_maximal_row(indptr: Any, indices: Any, starts: Any, rows: Any, weight: Any) -> int:
     """The smallest weight of a distinct row that lies in no other."""
+    # Rows of the greatest length lie in no other: the least of them rules out most rows below.
     longest = 0
     for r in range(weight.size):
         longest = max(longest, indptr[r + 1] - indptr[r])
@@ -184,7 +193,11 @@ def least_maximal_row(indptr: Any, indices: Any, starts: Any, rows: Any, weight:
 
 @njit(cache=True)
 def least_with_absences(cells: Any, owner: Any, weight: Any, absences: int, enough: int) -> int:
-    """The least over all rows of what is left when the attacker has chosen."""
+    """The fewest people left, over all rows and all choices of known absences.
+
+    Stops early below `enough`. `seen` holds the stamp of the last count that included each owner,
+    so that counting people with several rows needs no clearing in between.
+    """
     many, width = cells.shape
     best = weight.sum()
     seen = np.zeros(len(weight), np.int64)
@@ -217,7 +230,10 @@ def least_left(
     seen: Any,
     stamp: Any,
 ) -> int:
-    """The least people left by any choice of absences, or `best` where that is less."""
+    """The fewest people left by any choice of absences, or `best` if that is less.
+
+    Branch and bound: each branch adds one known absence and keeps the rows without that column.
+    """
     many, width = cells.shape
     stamp[0] += 1
     total = 0
@@ -228,7 +244,8 @@ def least_left(
     best = min(best, total)
     if absences == 0:
         return best
-    # What a column rules out at most; people with several rows may keep another one.
+    # An upper bound of the people that a column rules out: people with several rows may stay by
+    # another one.
     gain = np.zeros(width, np.int64)
     for c in range(width):
         if not free[c]:
@@ -239,7 +256,8 @@ def least_left(
                 seen[owner[q]] = stamp[0]
                 gain[c] += weight[owner[q]]
     for c in np.argsort(-gain):
-        # The columns that follow rule out no more each, nor does any after them.
+        # Choices with an earlier column were tried in its branch. In all others each absence rules
+        # out at most gain[c] people, since columns come in falling order of gain.
         if gain[c] == 0 or total - absences * gain[c] >= best:
             break
         rest = alive.copy()

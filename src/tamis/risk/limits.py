@@ -1,4 +1,4 @@
-"""Limits on the risk of a table as it is: which hold, which fail, and by how much."""
+"""Limits on the risk of a table as it is: which are met, which fail, and by how much."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from tamis.risk.grouping import Scope
 
 @dataclass(frozen=True)
 class LimitCheck:
-    """One limit, and what is reached of it.
+    """One limit and the figure that was reached.
 
     Parameters
     ----------
     name : str
-        The option that asks for it.
+        The option that sets the limit.
     side : str
-        On which side of `bound` the figure must be.
+        The side of `bound` on which the figure must be.
     bound, reached : float
     met : bool
     lacking : str
-        What was asked for and what was reached instead; empty where it holds.
+        A sentence with the limit and what was reached instead; empty if it is met.
     attacker : str
-        Against whom it is asked for, where attackers have names.
+        The named attacker the limit is against, if any.
 
     Examples
     --------
@@ -48,29 +48,29 @@ class LimitCheck:
 
     @property
     def short_by(self) -> float:
-        """How far the figure is from what is asked for; 0 where it is met."""
+        """Distance of the figure from the limit; 0 if it is met."""
         return 0.0 if self.met else abs(self.reached - self.bound)
 
     def to_dict(self) -> dict[str, Any]:
-        found = {**asdict(self), "short_by": self.short_by}
-        return found if self.attacker else {k: v for k, v in found.items() if k != "attacker"}
+        plain = {**asdict(self), "short_by": self.short_by}
+        return plain if self.attacker else {k: v for k, v in plain.items() if k != "attacker"}
 
 
 def check_limits(asked: Iterable[Requirement], reached: dict[str, float]) -> list[LimitCheck]:
-    """Compare what people alike reach of each requirement, by its name, with what is asked."""
-    found = []
-    for each in asked:
-        figure = reached[each.name]
-        met = not each.is_short(figure)
-        words = "" if met else each.named(each.lacking(figure))
-        found.append(
-            LimitCheck(each.name, each.side, each.bound, float(figure), met, words, each.attacker)
+    """Compare the figure that each requirement reaches, by its name, with its bound."""
+    checks = []
+    for one in asked:
+        figure = reached[one.name]
+        met = not one.is_short(figure)
+        words = "" if met else one.named(one.lacking(figure))
+        checks.append(
+            LimitCheck(one.name, one.side, one.bound, float(figure), met, words, one.attacker)
         )
-    return found
+    return checks
 
 
 def check_groups(asked: Requirements, scoped: Scope) -> list[LimitCheck]:
-    """The same of the groups of people alike in a table.
+    """`check_limits` for the equivalence classes of a table.
 
     >>> import polars as pl
     >>> from tamis.require import requirements
@@ -84,7 +84,7 @@ def check_groups(asked: Requirements, scoped: Scope) -> list[LimitCheck]:
 
 
 def check_figure(name: str, side: Side, bound: float, reached: float, words: str) -> LimitCheck:
-    """A limit on one figure, `words` say of what.
+    """Check a limit on one figure, which `words` name.
 
     >>> check_figure("max_population_risk", "at_most", 0.05, 0.2, "the share found").lacking
     'the share found may be at most 0.05, but it is 0.2'
@@ -96,7 +96,7 @@ def check_figure(name: str, side: Side, bound: float, reached: float, words: str
 
 
 def gate_words(checks: Sequence[LimitCheck]) -> str:
-    """Which limits fail and by how much, in one sentence; empty where all hold."""
+    """One sentence on the limits that fail and by how much; empty if all are met."""
     failed = [each.lacking for each in checks if not each.met]
     if not failed:
         return ""

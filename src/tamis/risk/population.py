@@ -1,8 +1,8 @@
-"""The table as a sample: who is alone in the population, not only in the table.
+"""Population risk: the table as a sample, and who is unique in the population it was drawn from.
 
-An attacker who does not know whether a person is in the table must fear that somebody else has the
-same values. Where the population itself is at hand, it is counted; else the number of people who
-are unique in it is estimated from the sizes of the classes in the sample.
+To an attacker who does not know whether a person is in the table, a match may be somebody else
+with the same values. If the population itself is at hand, it is counted; otherwise the number of
+population uniques is estimated from the class sizes of the sample.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from tamis.risk.presence import CountedClasses, presence_of_counts
 from tamis.table import Table
 
 MOST_PEOPLE = 1e10
-"""More than live on Earth: weights that sum to more have lost their decimal mark."""
+"""More than live on Earth: weights that sum to more have probably lost a decimal point."""
 MOST_SMALL = 0.1
-"""The share of weights below 1 from which they compare rows, and count nobody."""
+"""With a larger share of weights below 1 they are taken as relative, not as counts of people."""
 Estimator = Literal["pitman", "zayatz", "snb"]
 Source = Literal["register", "sampling", "weights"]
 
 SMALL_FRACTION = 0.1
-"""The sampled fraction up to which Dankar's rule trusts Pitman's model."""
+"""The sampling fraction up to which Dankar's rule trusts Pitman's model."""
 
 
 class _Fitted(NamedTuple):
-    """What a model says of the population: unique people, and classes, per person."""
+    """A fitted model's estimates for the population: unique people and classes, per person."""
 
     unique: float
     classes: float
@@ -43,11 +43,11 @@ class _Fitted(NamedTuple):
 
 @dataclass(frozen=True)
 class PopulationEstimates:
-    """The share of people who are unique in the population, by three models.
+    """Estimates, by three models, of the share of people who are unique in the population.
 
     A model that does not fit the sample gives `None`; `trusted` is the one that Dankar's rule
-    picks, `value` what it says. `matched` is the share of people whom a match of everybody would
-    find, that is the classes per person in the population, by the model that fits.
+    picks, and `value` its estimate. `matched` is the share of people whom an attacker who matches
+    everybody expects to get right, that is the number of classes per person of the population.
     """
 
     pitman: float | None
@@ -58,30 +58,31 @@ class PopulationEstimates:
 
     @property
     def value(self) -> float:
-        found = getattr(self, self.trusted)
-        assert found is not None
-        return float(found)
+        estimate = getattr(self, self.trusted)
+        assert estimate is not None
+        return float(estimate)
 
 
 @dataclass(frozen=True)
 class PopulationRisk:
-    """How exposed the people of a table are among the population that they were drawn from.
+    """The risk of the people of a table within the population that they were drawn from.
 
     Parameters
     ----------
     source : {"register", "sampling", "weights"}
-        What is known of the population: itself, the share that was sampled, or weights.
+        What is known of the population: a register of everybody, the sampling fraction, or weights.
     size : float
-        The people in the population, estimated except for a register.
+        The number of people in the population, estimated except for a register.
     unique_share : float
         The share of the table's people who are alone in the population with their values.
     average, largest : float
-        Of 1/F over the people of the table, where F are the people of the population with the same
-        values: the chance that a match is right. Expected, except for a register.
+        Mean and maximum of 1/F over the people of the table, where F is the number of people in the
+        population with the same values: the probability that a match is right. Expected values,
+        except for a register.
     sample_unique_share, sample_average : float
-        The same where the table is taken for the whole population.
+        `unique_share` and `average` if the table were the whole population.
     estimates : PopulationEstimates, optional
-        Where the sampled share is known.
+        If the sampling fraction is known.
     """
 
     source: Source
@@ -95,9 +96,9 @@ class PopulationRisk:
 
     @property
     def risk(self) -> float:
-        """The share of the table's people whom a match with the population is expected to find.
+        """The expected share of the table's people whom matching with the population identifies.
 
-        Where it is estimated, not fewer than those who are unique in the population.
+        If it is estimated, at least the share of those who are unique in the population.
         """
         return max(self.average, self.unique_share)
 
@@ -116,7 +117,7 @@ def population_risk(
     missing: Matching = "value",
     people: Any = None,
 ) -> PopulationRisk:
-    """How exposed people are in the population, from one of three things known about it.
+    """The risk of people within the population, from a register, a sampling fraction or weights.
 
     Parameters
     ----------
@@ -165,9 +166,9 @@ def population_risk(
 
 
 def population_weights(table: Table, *, needed: bool = False) -> Floats | None:
-    """How many people of the population each row stands for, by the weight of a table.
+    """The number of people of the population that each row stands for, by a table's weights.
 
-    `None`, with a warning, where the weights cannot be that; an error where they are `needed`.
+    If the weights cannot be such numbers: `None` with a warning, or an error if they are `needed`.
 
     Examples
     --------
@@ -198,7 +199,7 @@ def population_weights(table: Table, *, needed: bool = False) -> Floats | None:
 
 
 def _not_of_a_population(table: Table, weights: Floats) -> str:
-    """Why weights cannot say how many people each row stands for; empty where they can."""
+    """Why weights cannot be numbers of people in the population; empty if they can."""
     total, small = float(weights.sum()), int((weights < 1).sum())
     if not table.people.each_row:
         return "are of rows, but people have several rows here"
@@ -224,7 +225,7 @@ def _not_of_a_population(table: Table, weights: Floats) -> str:
 def classes_risk(
     classes: CountedClasses, register: Table | None, sampling: float | None = None
 ) -> PopulationRisk:
-    """The same from classes that were counted where the rows are, by a register or a share.
+    """`population_risk` of counted classes, by a register or a sampling fraction.
 
     >>> import polars as pl
     >>> here = CountedClasses(pl.DataFrame({"job": ["cook", "judge"]}), np.array([3, 1]))
@@ -241,7 +242,7 @@ def classes_risk(
 
 
 def counted_risk(sizes: Integers, there: Integers, everybody: int) -> PopulationRisk:
-    """From the people of each class in the table, and of the same class in the population."""
+    """The risk by a register, from the people of each class in the table and in the population."""
     return PopulationRisk(
         "register",
         float(everybody),
@@ -253,41 +254,41 @@ def counted_risk(sizes: Integers, there: Integers, everybody: int) -> Population
 
 
 def sampled_risk(sizes: Integers, sampling: float) -> PopulationRisk:
-    """From the sizes of the classes of a table that holds a known share of the population."""
-    found = population_uniques(sizes, sampling)
-    each = np.asarray(sizes, dtype=np.float64)
-    risks = individual_risk(Matches(each, each / sampling))
-    average = max(float((risks * sizes).sum() / sizes.sum()), found.matched)
+    """The risk by a sampling fraction, from the class sizes of the table."""
+    estimates = population_uniques(sizes, sampling)
+    people = np.asarray(sizes, dtype=np.float64)
+    risks = individual_risk(Matches(people, people / sampling))
+    average = max(float((risks * sizes).sum() / sizes.sum()), estimates.matched)
     return PopulationRisk(
         "sampling",
         float(sizes.sum() / sampling),
-        found.value,
+        estimates.value,
         average,
         float(risks.max()),
         *_in_sample(sizes),
-        estimates=found,
+        estimates=estimates,
     )
 
 
 def _weighted(
     data: Any, quasi: Sequence[str] | None, weights: ArrayLike, missing: Matching
 ) -> PopulationRisk:
-    found = frequencies(data, quasi, weights=weights, missing=missing)
-    risks = individual_risk(found)
-    alone = found.sample == 1
+    matches = frequencies(data, quasi, weights=weights, missing=missing)
+    risks = individual_risk(matches)
+    alone = matches.sample == 1
     return PopulationRisk(
         "weights",
         float(checked_weights(weights, len(risks)).sum()),
-        float((alone / found.population).mean()),  # F = 1 given f = 1 has probability p
+        float((alone / matches.population).mean()),  # F = 1 given f = 1 has probability p
         float(risks.mean()),
         float(risks.max()),
         float(alone.mean()),
-        float((1 / found.sample).mean()),
+        float((1 / matches.sample).mean()),
     )
 
 
 def _in_sample(sizes: Integers) -> tuple[float, float]:
-    """The share of unique people, and the mean of 1/f."""
+    """The share of sample uniques and the mean of 1/f, where f is the class size."""
     total = sizes.sum()
     unique = int(np.count_nonzero(sizes == 1))
     return float(unique / total), float(len(sizes) / total)
@@ -301,7 +302,7 @@ def population_uniques(sizes: ArrayLike, sampling: float) -> PopulationEstimates
     sizes : array of int
         The number of people in each class of the sample.
     sampling : float
-        The share of the population that was sampled, above 0 and up to 1.
+        The sampling fraction, above 0 and up to 1.
 
     Returns
     -------
@@ -311,9 +312,9 @@ def population_uniques(sizes: ArrayLike, sampling: float) -> PopulationEstimates
 
     Notes
     -----
-    Dankar, El Emam, Neisa and Roffey (2012): where at most a tenth was sampled, Pitman's model is
-    trusted, else Chen and McNulty's; Zayatz's where the model does not fit, and beyond a tenth
-    where it says less.
+    Dankar, El Emam, Neisa and Roffey (2012): up to a sampling fraction of a tenth Pitman's model is
+    trusted, beyond it Chen and McNulty's. Zayatz's is trusted if that model does not fit and,
+    beyond a tenth, if its estimate is smaller.
 
     Examples
     --------
@@ -323,16 +324,17 @@ def population_uniques(sizes: ArrayLike, sampling: float) -> PopulationEstimates
     """
     if not 0 < sampling <= 1:
         raise InputError(f"the sampled share must be above 0 and at most 1, got {sampling:g}")
-    each, times = np.unique(np.asarray(sizes, dtype=np.int64), return_counts=True)
-    unique = float(times[each == 1].sum() / (each * times).sum())
-    classes = float(times.sum() / (each * times).sum())
+    distinct, times = np.unique(np.asarray(sizes, dtype=np.int64), return_counts=True)
+    unique = float(times[distinct == 1].sum() / (distinct * times).sum())
+    classes = float(times.sum() / (distinct * times).sum())
     if sampling == 1 or unique == 0:
         alike = classes if sampling == 1 else 0.0
         return PopulationEstimates(unique, unique, unique, "pitman", alike)
-    fitted = _pitman(each, times, sampling), _slide_negative_binomial(each, times, sampling)
+    fitted = _pitman(distinct, times, sampling), _slide_negative_binomial(distinct, times, sampling)
     pitman, snb = (None if fit is None else min(fit.unique, unique) for fit in fitted)
-    zayatz = min(_zayatz(each, times, sampling), unique)
-    # Classes grow ever more slowly with the people, so there are at most as many per person there.
+    zayatz = min(_zayatz(distinct, times, sampling), unique)
+    # The more people, the fewer of them open a new class: the population has at most as many
+    # classes per person as the sample.
     first, second = fitted if sampling <= SMALL_FRACTION else fitted[::-1]
     model = first or second
     matched = classes if model is None else min(model.classes, classes)
@@ -347,16 +349,16 @@ def _trusted(pitman: float | None, zayatz: float, snb: float | None, sampling: f
 
 
 def _zayatz(sizes: Integers, times: Integers, sampling: float) -> float:
-    """Zayatz (1991): classes of the population are as large as those of the sample.
+    """Zayatz (1991): class sizes in the population are distributed as in the sample.
 
-    So a class that is alone in the sample came from one of j people with a chance in proportion to
-    the classes of size j times the hypergeometric chance that one of j is drawn.
+    So a sample unique comes from a class of j people with a probability proportional to the number
+    of classes of size j times the hypergeometric probability that exactly one of j is drawn.
     """
     from scipy.special import gammaln
 
     n = float((sizes * times).sum())
     rest = n / sampling - n
-    fits = sizes <= rest + 1
+    fits = sizes <= rest + 1  # one of the class is in the sample, so its others are among the rest
     j = sizes[fits].astype(np.float64)
     # log of C(N - j, n - 1) / C(N - 1, n - 1): relative to a class of one
     missed = gammaln(n + rest - j + 1) - gammaln(rest - j + 2)
@@ -369,8 +371,9 @@ def _zayatz(sizes: Integers, times: Integers, sampling: float) -> float:
 def _pitman(sizes: Integers, times: Integers, sampling: float) -> _Fitted | None:
     """Pitman's sampling formula, fitted by maximum likelihood (Hoshino 2001).
 
-    The next person opens a new class with a chance of (theta + alpha u) / (theta + n) among n
-    people in u classes; the share of unique ones is the chance that nobody joins a given class.
+    After n people in u classes the next person opens a new class with probability
+    (theta + alpha u) / (theta + n); the share of uniques is the probability that nobody else joins
+    a person's class.
     """
     from scipy.optimize import minimize
     from scipy.special import expit, gammaln
@@ -378,11 +381,12 @@ def _pitman(sizes: Integers, times: Integers, sampling: float) -> _Fitted | None
     n, classes = float((sizes * times).sum()), float(times.sum())
     everybody = n / sampling
 
+    # Unbounded coordinates for the search: alpha within (0, 1), theta above -alpha.
     def parameters(x: Floats) -> tuple[float, float]:
         alpha = 1e-6 + (1 - 2e-6) * float(expit(x[0]))
         return alpha, float(np.exp(min(x[1], 60.0))) - alpha
 
-    def unlikely(x: Floats) -> float:
+    def negative_log_likelihood(x: Floats) -> float:
         alpha, theta = parameters(x)
         new = (classes - 1) * np.log(alpha)
         new += gammaln(theta / alpha + classes) - gammaln(theta / alpha + 1)
@@ -391,9 +395,12 @@ def _pitman(sizes: Integers, times: Integers, sampling: float) -> _Fitted | None
 
     starts = ([0.0, np.log(classes)], [-4.0, np.log(classes)])
     options: Any = {"xatol": 1e-5, "fatol": 1e-7, "maxiter": 2000, "maxfev": 4000}
-    runs = [minimize(unlikely, s, method="Nelder-Mead", options=options) for s in starts]
+    runs = [
+        minimize(negative_log_likelihood, s, method="Nelder-Mead", options=options) for s in starts
+    ]
     best = min(runs, key=lambda run: run.fun)
     alpha, theta = parameters(best.x)
+    # At the edge of its parameters the model does not fit: a maximum is not there, or not found.
     if not best.success or alpha > 1 - 1e-5 or theta > 1e3 * everybody:
         return None
     grown = gammaln(theta + 1) - gammaln(theta + everybody) - gammaln(theta + alpha)
@@ -403,10 +410,10 @@ def _pitman(sizes: Integers, times: Integers, sampling: float) -> _Fitted | None
 
 
 def _slide_negative_binomial(sizes: Integers, times: Integers, sampling: float) -> _Fitted | None:
-    """Chen and McNulty (1998): a class has one person and a negative binomial number more.
+    """Chen and McNulty (1998), slide negative binomial: class sizes are 1 + a negative binomial.
 
-    Its three parameters are those with which the people, the classes and the unique ones of the
-    sample are as expected, each person being drawn with the same chance.
+    Its three parameters are chosen so that the expected numbers of people, classes and uniques in
+    the sample are those observed, each person being drawn with the same probability.
     """
     from scipy.optimize import least_squares
     from scipy.special import expit
@@ -424,13 +431,13 @@ def _slide_negative_binomial(sizes: Integers, times: Integers, sampling: float) 
         return kinds * (1 - missed * none), kinds * sampling * one, kinds * p**more, kinds
 
     def gap(x: Floats) -> Floats:
-        found = np.maximum(expected(x)[:2], 1e-300)
-        return np.asarray(np.log(found / np.array([classes, alone])))
+        counts = np.maximum(expected(x)[:2], 1e-300)  # so that its logarithm is finite
+        return np.asarray(np.log(counts / np.array([classes, alone])))
 
     bounds = ([-12.0, -30.0], [12.0, 30.0])
     starts = ([0.0, -2.0], [-2.0, -5.0], [2.0, 0.0], [-4.0, -2.0])
     best = min((least_squares(gap, s, bounds=bounds) for s in starts), key=lambda run: run.cost)
-    if np.abs(best.fun).max() > 1e-4:
+    if np.abs(best.fun).max() > 1e-4:  # no parameters give these counts
         return None
     _, _, unique, kinds = expected(best.x)
     return _Fitted(unique / (n / sampling), kinds / (n / sampling))

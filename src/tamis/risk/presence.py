@@ -1,4 +1,4 @@
-"""Delta-presence: how likely it is that somebody of a population is in the table."""
+"""Delta-presence: the probability that a person of the population is in the table."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from tamis.table import Table, only
 
 @dataclass(frozen=True)
 class Presence:
-    """The smallest and the largest chance that a person of the population is in the table.
+    """The smallest and largest probability that a person of the population is in the table.
 
     Parameters
     ----------
     least, most : float
-        Of the people of the table by those of the population, over all classes of the population;
-        0 where nobody of a class is in the table.
+        Minimum and maximum, over all classes of the population, of the people in the table divided
+        by those in the population; 0 for a class of which nobody is in the table.
     """
 
     least: float
@@ -35,7 +35,7 @@ class Presence:
 def delta_presence(
     data: Any, population: Any, quasi: Sequence[str] | None = None, *, people: Any = None
 ) -> Presence:
-    """How likely it is that people of a population are in the table, by what is released.
+    """The probability that people of a population are in the table, given the release.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def delta_presence(
         they are released; one row each, unless it is a `Table` with people.
     quasi : sequence of str, optional
         The columns an attacker may know; by default the quasi-identifiers of the table, else all
-        features; in a bare frame, all columns. Of none, everybody is one class.
+        features; in a bare frame, all columns. With none, everybody is in one class.
     people : array, optional
         The person each row belongs to; by default from the identifiers, see `Table.people`.
 
@@ -57,8 +57,8 @@ def delta_presence(
     Notes
     -----
     Nergiz, Atzori and Clifton (2007): a table is (low, high)-present if for each person of the
-    population the chance of being in the table, given the release, is from low to high. A person
-    with several rows counts once in each class. A missing value is a value of its own.
+    population the probability of being in the table, given the release, is from low to high. A
+    person with several rows counts once in each class. A missing value is a value of its own.
 
     Examples
     --------
@@ -81,15 +81,16 @@ def delta_presence(
 
 
 def with_left_out(there: Presence, all_rows: Presence) -> Presence:
-    """The presence where some rows are left out: the least by those there, the most by all.
+    """The presence of a release with suppressed rows: `least` of those left, `most` of all rows.
 
-    Who sees nobody of a class must not learn that it was left out because it was too crowded.
+    Otherwise a class could pass by being suppressed, and its absence would show an attacker that
+    the probability was too high.
     """
     return Presence(there.least, all_rows.most)
 
 
 def presence_of_counts(inside: Integers, outside: Integers) -> Presence:
-    """The smallest and largest share of classes, by their people in the table and in all.
+    """`Presence` from the people of each class in the table and in the population.
 
     >>> presence_of_counts(np.array([0, 2]), np.array([3, 8]))
     Presence(least=0.0, most=0.25)
@@ -104,9 +105,9 @@ def presence_of_counts(inside: Integers, outside: Integers) -> Presence:
 
 
 class Stacked(NamedTuple):
-    """The rows of a table and then of its population, whose each is, and how many are the table's.
+    """The rows of a table followed by those of its population, their people, and the table's rows.
 
-    No number of a person is in both parts.
+    People are numbered apart: no number occurs in both parts.
     """
 
     frame: pl.DataFrame
@@ -143,14 +144,14 @@ def _one_under_the_other(table: pl.DataFrame, population: pl.DataFrame) -> pl.Da
 
 
 class CountedClasses(NamedTuple):
-    """Classes of rows that were counted where the rows are."""
+    """Classes that were counted by an engine: their cells and their people."""
 
     cells: pl.DataFrame
-    """The cells of each class; no column where all are one class."""
+    """The cells of each class; no columns if there is a single class."""
     people: Integers
 
     def beside(self, register: Table) -> tuple[Integers, Integers]:
-        """The people of each class here and in a register, in an order of their own.
+        """The people of each class here and in a register, sorted by both numbers.
 
         >>> here = CountedClasses(pl.DataFrame({"job": ["cook"]}), np.array([2]))
         >>> here.beside(Table(pl.DataFrame({"job": ["cook", "cook", "judge"]})))
@@ -172,13 +173,13 @@ class CountedClasses(NamedTuple):
 
 
 def _of_everybody(data: Any, population: Any, people: Any) -> Presence:
-    """Who knows nothing that is released sees everybody as one class."""
+    """The presence for an attacker who knows no released column: everybody is in one class."""
     table = as_table(data)
     inside = People.named(table.people if people is None else people, table.rows).count
     return presence_of_counts(np.array([inside]), np.array([as_table(population).everybody]))
 
 
 def _people_of_classes(codes: Integers, classes: int, people: People) -> Integers:
-    found = np.zeros(classes, dtype=np.int64)
-    found[np.unique(codes)] = sizes_of(Coded(codes, classes), people)
-    return found
+    counts = np.zeros(classes, dtype=np.int64)
+    counts[np.unique(codes)] = sizes_of(Coded(codes, classes), people)
+    return counts

@@ -1,7 +1,7 @@
-"""Which few values single a person out: minimal unique combinations, and who has the worst ones.
+"""Special uniques (SUDA): the minimal sets of columns that single people out, and risk scores.
 
-Elliot's special uniques: a person is singled out by a set of columns if nobody else has their
-values in it; by a smaller set, more of what attackers may know suffices.
+A set of columns singles a person out if nobody else has the same values in it. The smaller such a
+set, the less an attacker has to know.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ Scoring = Literal["original", "weighted"]
 Missing = Literal["value", "nothing"]
 
 MOST_COLUMNS = 62
-"""Of more columns, sets cannot be told apart by the bits of a number."""
+"""More columns than this do not fit into a set as the bits of a signed 64-bit number."""
 WORK = 60_000_000
-"""Rows looked at in all sets together, by default: a few seconds at most."""
+"""Default limit of the rows looked at, summed over all sets: a few seconds at most."""
 FRACTION = 0.01
-"""The share of the population that a sample is taken for, where nobody says it."""
+"""The default sampling fraction of `SpecialUniques.disclosure`."""
 
 
 class UniqueSet(NamedTuple):
-    """Columns whose values single people out, none of them being superfluous."""
+    """A minimal set of columns that singles people out, and the number of these people."""
 
     columns: tuple[str, ...]
     people: int
@@ -42,23 +42,24 @@ class UniqueSet(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class SpecialUniques:
-    """Who is singled out by few columns, and by which.
+    """The people who are singled out by few columns, and the sets that do it.
 
     Parameters
     ----------
     columns : tuple of str
     most : int
-        The most columns in a set; larger sets were not looked at.
+        The largest size of a set; larger sets were not searched.
     scores : array of float
-        For each row: the sum over its minimal unique sets of a weight that falls with their size.
+        SUDA score of each row: the sum over its minimal unique sets of a weight that decreases with
+        their size.
     shares : array of float, rows x columns
         The share of the row's score from sets that contain the column; 0 if the score is 0.
     sizes : array of int, rows x most
-        How many minimal unique sets of 1, 2, ... columns the row has.
+        The number of minimal unique sets of 1, 2, ... columns that the row has.
     sets : tuple of UniqueSet
         All sets that single somebody out, those with the most people first.
     pairs : int
-        The rows that exactly one other row equals.
+        The number of rows that are equal to exactly one other row.
     people : People
         The person of each row.
     """
@@ -101,37 +102,37 @@ class SpecialUniques:
         return {self.columns[i]: float(parts[i]) for i in order}
 
     def disclosure(self, fraction: float = FRACTION) -> Floats:
-        """For each row the chance that somebody who matches it has found the right person.
+        """For each row the probability that a match with it is the right person (DIS-SUDA).
 
         Parameters
         ----------
         fraction : float
-            The share of the population that the table is a sample of.
+            The sampling fraction of the table.
 
         Notes
         -----
-        Elliot's DIS-SUDA: the chance that a match is right, estimated from the rows that are
-        unique and those in pairs, spread over the unique rows by their scores.
+        Elliot's DIS-SUDA: the probability that a match is right, estimated from the numbers of
+        unique rows and of rows in pairs, and distributed over the unique rows by their scores.
         """
         if not 0 < fraction < 1:
             raise InputError(f"the sampled fraction must be between 0 and 1, got {fraction:g}")
         power = 1 + (8 - len(self.columns)) / 20
-        some = self.scores > 0
-        raised = self.scores[some] ** power
+        scored = self.scores > 0
+        raised = self.scores[scored] ** power
         wrong = self.pairs * (1 - fraction) / fraction
-        found = np.zeros(len(self.scores))
-        found[some] = 1 / (1 + wrong / (raised * (1 / raised).sum())) if some.any() else 0.0
-        return found
+        dis = np.zeros(len(self.scores))
+        dis[scored] = 1 / (1 + wrong / (raised * (1 / raised).sum())) if scored.any() else 0.0
+        return dis
 
     @property
     def worst_columns(self) -> tuple[str, ...]:
-        """What to make coarser first: the columns with at least half of the largest share."""
+        """The columns to coarsen first: up to three with at least half of the largest share."""
         shares = self.column_shares
         least = max(shares.values()) / 2
         return tuple(c for c, share in shares.items() if share >= least and share > 0)[:3]
 
     def to_dict(self, sets: int = 20, fraction: float | None = None) -> dict[str, Any]:
-        """What holds for columns and for all people, as plain values; nobody's own score."""
+        """The figures of columns and of all people together, as plain values; no single score."""
         dis = None if fraction is None or fraction == 1 else self.disclosure(fraction)
         return {
             "disclosure": None
@@ -163,9 +164,9 @@ def special_uniques(
     data, quasi, people
         As in `k_anonymity`; at most 62 columns.
     most : int, optional
-        The most columns in a set; by default as many as can be looked at in a few seconds.
+        The largest size of a set; by default as large as can be searched in a few seconds.
     scoring : {"original", "weighted"}
-        What a set S of M columns weighs: (M - |S|)!, or that times (2^(M - |S|) - 1) |S|! / M!.
+        The weight of a set S of M columns: (M - |S|)!, or that times (2^(M - |S|) - 1) |S|! / M!.
     missing : {"value", "nothing"}
         Whether a missing cell is a value of its own, or equals nothing and singles out nobody.
 
@@ -203,7 +204,7 @@ def _check(columns: int, most: int | None, scoring: str, missing: str) -> None:
 
 
 def affordable(columns: int, rows: int, work: int = WORK) -> int:
-    """The most columns in a set for which all sets can be looked at in a few seconds.
+    """The largest size of sets that can all be searched with a given amount of work.
 
     >>> affordable(7, 30_000), affordable(40, 30_000)
     (7, 2)
@@ -222,7 +223,7 @@ def singled_out(
     scoring: Scoring = "original",
     missing: Missing = "value",
 ) -> SpecialUniques:
-    """The same for grouped rows: what holds for a class holds for each of its rows."""
+    """`special_uniques` of grouped rows: classes are searched, and give their rows the result."""
     kinds = _DistinctKinds.of(grouping, missing)
     width = len(grouping.columns)
     most = affordable(width, len(kinds.owner)) if most is None else min(most, width)
@@ -246,7 +247,7 @@ def singled_out(
 
 
 def _weights(columns: int, most: int, scoring: Scoring) -> Floats:
-    """What a set of each size adds to a score."""
+    """The weight that a set of each size adds to a score."""
     weights = np.zeros(most + 1)
     for size in range(1, most + 1):
         rest = columns - size
@@ -258,19 +259,22 @@ def _weights(columns: int, most: int, scoring: Scoring) -> Floats:
 
 def _named(columns: tuple[str, ...], most: int, times: Integers) -> tuple[UniqueSet, ...]:
     """The sets that single somebody out, in the order in which the kernel numbers them."""
-    found, number = [], 1
+    sets, number = [], 1
     for size in range(1, most + 1):
         # By their largest column first: the order of bit masks among sets of one size.
-        for each in sorted(combinations(range(len(columns)), size), key=lambda s: s[::-1]):
+        for members in sorted(combinations(range(len(columns)), size), key=lambda s: s[::-1]):
             if times[number]:
-                found.append(UniqueSet(tuple(columns[i] for i in each), int(times[number])))
+                sets.append(UniqueSet(tuple(columns[i] for i in members), int(times[number])))
             number += 1
-    return tuple(sorted(found, key=lambda s: (-s.people, len(s.columns))))
+    return tuple(sorted(sets, key=lambda s: (-s.people, len(s.columns))))
 
 
 @dataclass(frozen=True, eq=False)
 class _DistinctKinds:
-    """The classes of a grouping as rows: those of several people can only hide others."""
+    """The classes of a grouping, one row each.
+
+    Classes of several people (owner -1) cannot be singled out, but keep others from being.
+    """
 
     codes: Integers
     missing: Integers
@@ -284,12 +288,15 @@ class _DistinctKinds:
         return cls(np.stack([p for p, _ in packed]), np.array([m for _, m in packed]), owner)
 
     def walked(self, most: int, weights: Floats, room: int = 0) -> tuple[_SetsFound, int]:
-        """What is found in sets of at most so many columns, `room` of it as a list; how much."""
+        """Search sets of at most `most` columns; return the result and the number of hits.
+
+        Hits, pairs of a row and a set that singles it out, are listed up to `room` of them.
+        """
         columns, rows = self.codes.shape
         choose = np.array([[comb(n, r) for r in range(most + 1)] for n in range(columns + 1)])
         offsets = np.concatenate([[0], np.cumsum(choose[columns])])
         found = _SetsFound.nothing(rows, columns, most, int(offsets[-1]), room)
-        if (self.owner < 0).all():  # nobody is unique, so that no kernel need be loaded
+        if (self.owner < 0).all():  # nobody is unique, and the kernel need not be loaded
             return found, 0
         from tamis.risk.suda_kernels import minimal_uniques
 
@@ -301,14 +308,17 @@ class _DistinctKinds:
         return found, int(total)
 
     def people_by_set(self, most: int, total: int) -> Integers:
-        """For each set the number of people; one may have several rows that it singles out."""
+        """For each set the number of people, some of whom it may single out in several rows.
+
+        A second search with room for all hits, whose number the first one has counted.
+        """
         found, _ = self.walked(most, np.zeros(most + 1), max(total, 1))
         pairs = np.unique(np.column_stack([found.sets, self.owner[found.rows]])[:total], axis=0)
         return np.bincount(pairs[:, 0], minlength=len(found.times))
 
 
 class _SetsFound(NamedTuple):
-    """What the kernel finds: figures of rows, the rows of each set, and both as a list."""
+    """Results of the kernel: figures by row, hits by set (`times`), and hits as a list."""
 
     scores: Floats
     shares: Floats
@@ -330,12 +340,12 @@ class _SetsFound(NamedTuple):
 
 
 class _WalkRoom(NamedTuple):
-    """Arrays that the kernel works in: made here, since each kind takes it long to compile."""
+    """Work arrays of the kernel, allocated here: allocating inside makes it slow to compile."""
 
     unique: NDArray[np.uint64]
-    """Of each set of fewer than the most columns, the rows that it makes unique, as bits."""
+    """For each set below the largest size, the rows that it makes unique, as bits."""
     kept: NDArray[np.int32]
-    """At each depth, the rows that are not unique yet, by class; `ends` of those classes."""
+    """At each depth the rows that are not unique yet, by class; `ends` are those of the classes."""
     ends: Integers
     single: NDArray[np.int32]
     depths: Integers
@@ -354,7 +364,7 @@ class _WalkRoom(NamedTuple):
 
 
 def _packed(column: Coded, missing: Missing) -> tuple[Integers, int]:
-    """The codes of a column without gaps, and the code that equals nothing, or -1."""
+    """The codes of a column without gaps, and the code that equals no other cell (-1: none)."""
     absent = column.codes == column.radix - 1
     packed = dense(column).codes.astype(np.int32)
     nothing = missing == "nothing" and bool(absent.any())

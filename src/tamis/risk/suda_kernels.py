@@ -1,8 +1,8 @@
-"""Kernels: the smallest sets of columns that single out a row, by a walk over sets of columns.
+"""Kernels of SUDA: the minimal sets of columns that single out a row, by a walk over all sets.
 
 Sets are visited in the order of their bit masks, so that every subset comes before the set. Each
 set refines the classes of the one without its lowest column; rows that are unique there already
-are no longer carried along.
+are dropped, because no larger set is minimal for them.
 """
 
 from __future__ import annotations
@@ -22,10 +22,11 @@ def minimal_uniques(
 ) -> int:  # fmt: skip
     """Score every row by its minimal unique sets, and count them by size, column and set.
 
-    `codes` has a line for each column; `missing` the code of each column that equals nothing, or
-    -1. `owner` is the person of a row, -1 if rows of several people were merged into it. `choose`
-    has the binomial coefficients, `offsets` the number of sets smaller than each size. What is
-    found is added to the arrays of `found`, and listed as far as they have room; how much it is.
+    `codes` has a line for each column, `missing` the code of each column that equals no other cell
+    (-1: none). `owner` is the person of a row, -1 if rows of several people were merged into it.
+    `choose` has the binomial coefficients, `offsets` the number of sets smaller than each size.
+    Results are added to the arrays of `found`, and hits listed as far as these have room; returns
+    the number of hits.
     """
     kept, ends, depths, of_codes = room.kept, room.ends, room.depths, room.of_codes
     groups, chosen, following, limit = depths[0], depths[1], depths[2], depths[3]
@@ -60,7 +61,7 @@ def minimal_uniques(
 
 @register_jitable
 def _noted(unique: Any, single: Any, singles: int, before: int, number: int) -> None:
-    """Set the bits of the rows that a set makes unique: those of the set before it, and more."""
+    """Set the bits of the rows that a set makes unique: its own and those of the set it refines."""
     for word in range(unique.shape[1]):
         unique[number, word] = unique[before, word]
     for i in range(singles):
@@ -73,7 +74,7 @@ def _scored(
     unique: Any, single: Any, singles: int, chosen: Any, size: int, choose: Any, offsets: Any,
     number: int, weight: float, found: Any, total: int,
 ) -> int:  # fmt: skip
-    """Count a set for those of the rows that no smaller set makes unique."""
+    """Add a set to the scores of those newly unique rows for which it is minimal."""
     for i in range(singles):
         row = single[i]
         if _minimal(unique, row, chosen, size, choose, offsets):
@@ -93,9 +94,10 @@ def _refined(
     codes: Any, missing: int, owner: Any, kept: Any, ends: Any, groups: int, new: Any,
     new_ends: Any, single: Any, count: Any, seen: Any, who: Any, alone: Any,
 ) -> Any:  # fmt: skip
-    """Split groups of rows by a column: rows that one person owns go to `single`, others to `new`.
+    """Split groups of rows by a column: rows of a single person go to `single`, others to `new`.
 
-    Groups without an owned row (owner -1) can single out nobody any more, and are left out.
+    A counting sort within each group. Parts of which no row has an owner (owner -1) can single out
+    nobody any more, and are dropped.
     """
     made, place, singles = 0, 0, 0
     for group in range(groups):
@@ -117,7 +119,7 @@ def _refined(
         for j in range(used):
             code = seen[j]
             if alone[code] < 0:
-                who[code] = place  # from here on the place of the next row with this code
+                who[code] = place  # reused: from here on the place of the next row with this code
                 place += count[code]
                 made += 1
                 new_ends[made] = place
@@ -153,7 +155,7 @@ def _rank(chosen: Any, size: int, without: int, choose: Any) -> int:
 
 @register_jitable
 def _minimal(unique: Any, row: int, chosen: Any, size: int, choose: Any, offsets: Any) -> bool:
-    """Whether a row is unique by no set that lacks one of the columns."""
+    """Whether no subset with one column fewer makes the row unique; then no smaller one does."""
     bit = np.uint64(1) << np.uint64(row & 63)
     for without in range(size):
         number = offsets[size - 1] + _rank(chosen, size, without, choose)

@@ -1,12 +1,12 @@
-"""Which rows may leave where a few may be left out: those whose groups keep what is asked.
+"""Record suppression: leave out the groups that fail a requirement, if these are few.
 
-A group that is too small, or too alike in the sensitive column, goes as a whole. A person goes with
-all rows or stays with all, so that other groups may become too small in turn: groups are left out
-until the rest keeps all that is asked, counted on the rest alone.
+A group that is too small, or too uniform in the sensitive column, is left out as a whole. A person
+is left out with all rows or not at all, so that other groups may become too small in turn: this is
+repeated until the remaining rows, counted by themselves, meet the requirements.
 
-`AlikeRows` is asked about many sets of columns: rows alike in all columns are counted once for all
-sets. Classes only become smaller with more columns, so a column that breaks k alone is in no set
-that keeps it, and is left out from the start.
+`AlikeRows` answers for many sets of columns: rows that are equal in all columns are counted once
+for all sets. More columns only make classes smaller, so a column that breaks k by itself is in no
+set that keeps k, and is excluded from the start.
 """
 
 from __future__ import annotations
@@ -30,23 +30,24 @@ from tamis.risk.attackers import Known, Secrets, count_asked, seen_classes
 from tamis.risk.containment import entity_anonymity
 
 Breaking = Callable[[Integers], Bools]
-"""Which of some rows, if these are all there are, break what is asked."""
+"""Takes row numbers; says which of these rows fail a requirement if there are no others."""
 Key = TypeVar("Key", bound=Hashable)
 
 
 def most_suppressed(share: float, total: int) -> int:
-    """The most rows or people that may be left out, given their share.
+    """The largest number of rows or people that a share of them allows to leave out.
 
     >>> most_suppressed(0.29, 100)
     29
     """
-    return math.floor(share * total * (1 + 1e-12))  # 0.29 * 100 is just below 29
+    # 0.29 * 100 is just below 29 in floating point: rounded up by a hair before it is floored.
+    return math.floor(share * total * (1 + 1e-12))
 
 
 def all_but_few(classes: Coded, weights: Integers, k: int, most: int = 0) -> bool:
-    """Whether classes that stand for fewer than k rows have at most so many rows in all.
+    """Whether the classes of fewer than k rows have at most `most` rows in all, but not all rows.
 
-    `weights` are the rows that each entry stands for, see `tamis.risk.grouping.counted_with`.
+    `weights` are the rows that each entry stands for, see `tamis.coding.counted_with`.
 
     >>> classes, weights = Coded(np.array([0, 1, 2]), 3), np.array([7, 2, 1])
     >>> [all_but_few(classes, weights, k=5, most=most) for most in (3, 2, 0)]
@@ -59,10 +60,10 @@ def all_but_few(classes: Coded, weights: Integers, k: int, most: int = 0) -> boo
 
 
 def rows_left(rows: int, breaking: Sequence[Breaking], people: PeopleLike = None) -> Bools:
-    """Leave out rows that break what is asked, people whole, until none of the rest does.
+    """Leave out failing rows, with all rows of their people, until none of the rest fails.
 
-    Of conditions that only more people can meet, such as k and distinct l, what is left is the
-    largest set of people that keeps them.
+    For conditions that leaving out people can only break, such as k and distinct l, what is left is
+    the largest set of people that meets them.
 
     Parameters
     ----------
@@ -70,7 +71,7 @@ def rows_left(rows: int, breaking: Sequence[Breaking], people: PeopleLike = None
     breaking : sequence of callable
         Each takes row numbers and says which of them break a condition among themselves.
     people : People or array, optional
-        Whose each row is. `None`: each row is a person.
+        The person of each row. `None`: each row is a person.
 
     Examples
     --------
@@ -99,28 +100,28 @@ def breaking_classes(
     secrets: Secrets | None = None,
     people: PeopleLike = None,
 ) -> Breaking:
-    """Rows whose class does not keep what every class is judged by.
+    """A function that finds the rows whose class fails a requirement on classes.
 
     Parameters
     ----------
     classes : Coded
-        Of rows that are alike in what an attacker may know.
+        The classes of all rows by what an attacker may know.
     asked : Requirements
     secrets : mapping of column to series, or frame, optional
-        The sensitive columns that anything is asked about.
+        The sensitive columns of the requirements.
     people : People or array, optional
-        Whose each row is.
+        The person of each row.
     """
     everybody = People.named(people, len(classes.codes))
     columns = {} if secrets is None else {c: secrets[c] for c in asked.by_secret if c is not None}
 
     def breaks(rows: Integers) -> Bools:
-        some = dense(Coded(classes.codes[rows], classes.radix))
+        left = dense(Coded(classes.codes[rows], classes.radix))
         who = everybody[rows].renumbered()
         here = {name: column.gather(rows) for name, column in columns.items()}
         broken = [
             part.breaking(counts)[alike.codes]
-            for part, alike, counts in count_asked(asked, some, who, here)
+            for part, alike, counts in count_asked(asked, left, who, here)
         ]
         return np.asarray(reduce(np.logical_or, broken))
 
@@ -130,9 +131,9 @@ def breaking_classes(
 def breaking_attackers(
     known: Known, asked: Requirements, secrets: Secrets, people: People
 ) -> list[Breaking]:
-    """The same for every attacker: each sees classes of the known columns of its own.
+    """`breaking_classes` for every attacker, each with classes by the columns they know.
 
-    Who is left out goes with all rows, so that what all rows of the others are stays as it is.
+    People are left out with all rows, so the classes by all rows of a person need no update.
     """
     return [
         breaking_classes(seen_classes(known, columns, len(people), people), some, secrets, people)
@@ -141,7 +142,7 @@ def breaking_attackers(
 
 
 def breaking_containment(cells: NDArray[np.uint8], k: int, people: PeopleLike = None) -> Breaking:
-    """Rows of 0 and 1 all whose ones fewer than k people have.
+    """A function that finds the 0/1 rows all of whose ones fewer than k people have.
 
     >>> breaking_containment(np.array([[1, 1], [1, 0], [0, 0]]), 2)(np.arange(3)).tolist()
     [True, False, False]
@@ -157,20 +158,20 @@ def breaking_containment(cells: NDArray[np.uint8], k: int, people: PeopleLike = 
 
 @dataclass(frozen=True, eq=False)
 class Suppression:
-    """A few people who may be left out of a release, so that all others keep what is asked.
+    """Suppression of a limited number of people, so that the others meet the requirements.
 
     Parameters
     ----------
     most : int
         The most people who may be left out.
     asked : Requirements
-        Of each attacker.
+        Those against each attacker.
     secrets : polars.DataFrame
         The original, for its sensitive columns.
     people : People or array, optional
-        Whose each row is. `None`: each row is a person.
+        The person of each row. `None`: each row is a person.
     learnt : sequence of arrays of int
-        Rows that are learnt from: of each of them some must be left.
+        Sets of training and evaluation rows, of each of which some must be left.
 
     Examples
     --------
@@ -191,26 +192,26 @@ class Suppression:
         object.__setattr__(self, "people", People.named(self.people, self.secrets.height))
 
     def allows(self, known: Known) -> bool:
-        """Whether few enough must be left out for columns of all rows to keep what is asked."""
+        """Whether a release of these columns meets the requirements with few enough left out."""
         breaking = breaking_attackers(known, self.asked, self.secrets, self.people)
         return self.few(rows_left(self.secrets.height, breaking, self.people))
 
     def allows_contained(self, cells: NDArray[np.uint8], k: int) -> bool:
-        """The same for rows of 0 and 1 that hide among all who have what they have."""
+        """Whether 0/1 rows reach containment anonymity k with few enough left out."""
         breaking = breaking_containment(cells, k, self.people)
         return self.few(rows_left(len(cells), [breaking], self.people))
 
     def few(self, left: Bools) -> bool:
-        """Whether those left out are few enough, and there are rows left to learn from."""
+        """Whether few enough people are left out, and rows to learn from are left."""
         return self.people.among(~left) <= self.most and all(
             left[rows].any() for rows in self.learnt
         )
 
     def trimmed(self, release: Release) -> Release:
-        """The release without the rows that keep it from what is asked, if these are few.
+        """The release without the rows that fail the requirements, if these are few enough.
 
-        Where they are too many, and where values were altered or rows are synthetic, it stays as
-        it is.
+        Otherwise it is returned as it is, and so are releases with altered values or synthetic
+        rows.
         """
         if release.is_altered or release.is_suppressed or release.n_unlisted:
             return release
@@ -230,15 +231,15 @@ class Suppression:
 
 
 class AlikeRows(Generic[Key]):
-    """The rows of a table by some columns, to be asked which of these leave k rows alike.
+    """Answers, for any set of columns of a table, whether at least k rows are alike in it.
 
     Parameters
     ----------
     columns : mapping of key to Coded
     k : int
-        The fewest rows that must be alike.
+        The least number of rows that must be alike.
     most : int
-        The most rows that may be left out so that the rest keeps k.
+        The most rows that may be suppressed to reach k.
 
     Examples
     --------
@@ -259,7 +260,7 @@ class AlikeRows(Generic[Key]):
             self._columns = {k: Coded(c.codes[rows.first], c.radix) for k, c in fit.items()}
 
     def keep(self, keys: Collection[Key]) -> bool:
-        """Whether k rows or more are alike in all these columns, but for the few left out."""
+        """Whether at least k rows are alike in all these columns, apart from the suppressed few."""
         asked = frozenset(keys)
         if asked not in self._found:
             self._found[asked] = not asked or (asked <= self._columns.keys() and self._kept(asked))

@@ -1,4 +1,4 @@
-"""Naive Bayes as a sum of parts, one per feature: `AdditiveNaiveBayes`."""
+"""`AdditiveNaiveBayes`: naive Bayes as an exact sum of parts, one per feature."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class AdditiveNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def naive_bayes(self) -> NaiveBayes:
-        """The same settings for columns that are already coded, checked."""
+        """The validated settings, as a learner for columns that are already coded."""
         return NaiveBayes(self.smoothing, self.precision, self.variance_floor)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -123,6 +123,7 @@ class AdditiveNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weights = _check_sample_weight(
             sample_weight, np.empty(frame.height), dtype=np.float64, ensure_non_negative=True
         )
+        # Rows of weight 0 are dropped, so that their values are not categories either.
         seen = weights > 0
         frame = frame.filter(seen)
         coding = Coding.of(frame, nominal_names(frame.columns, self.nominal), declared)
@@ -143,7 +144,7 @@ class AdditiveNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def code(self, X: Any) -> list[Column]:
-        """A table coded once, for `fit_coded` on any of its rows and columns."""
+        """Code a table once, for `fit_coded` on any of its rows and columns."""
         features = X if isinstance(X, Features) else Features.of(frame_of(X)[0])
         return features.with_nominal(self.nominal).columns
 
@@ -165,7 +166,7 @@ class AdditiveNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_with_proba_coded(
         self, coded: Sequence[Column], rows: NDArray[np.intp]
     ) -> tuple[NDArray[Any], NDArray[np.float64]]:
-        """The likeliest class of each of the same rows, and the probability of each class."""
+        """Like `predict_coded`, with the probability of each class besides."""
         units = self._model.sums([coded[c].take(rows) for c in self._columns], len(rows))
         return self.classes_[units.argmax(axis=0)], np.exp(log_shares(units))
 
@@ -217,6 +218,7 @@ class AdditiveNaiveBayes(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 def log_shares(units: Units) -> NDArray[np.float64]:
     """Turn sums of log-likelihoods (classes by rows) into log-probabilities (rows by classes)."""
+    # Subtracted while still whole numbers: exact, and the largest exponent is 0.
     nats = to_nats(units - units.max(axis=0)).T
     shares: NDArray[np.float64] = nats - logsumexp(nats, axis=1, keepdims=True)
     return shares

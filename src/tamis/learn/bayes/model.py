@@ -1,10 +1,10 @@
-"""Naive Bayes on coded columns: what each feature teaches about the classes, and the sums of it.
+"""Naive Bayes on coded columns: the log-likelihoods that each feature contributes, and their sums.
 
 `ContributionCache` scores many sets of features by such sums, at the cost of additions.
 
-It needs neither frames nor scikit-learn, so an audit can try it as an attacker without waiting for
-either to load. `AdditiveNaiveBayes` is the same as an estimator. The part of a feature looks at no
-other feature, so it is the same in every set of features.
+The module needs neither frames nor scikit-learn, so an audit can use the model as an attacker
+without waiting for either to load. `AdditiveNaiveBayes` is the estimator made of it. The part of a
+feature does not depend on the other features, so it is the same in every set of features.
 
 Log-likelihoods are whole numbers, so that their sums are exact in any order. Floating-point
 additions round, so the sum over a set of features would depend on the order in which its features
@@ -44,7 +44,7 @@ such sums is 2**62, below the 2**63 of int64.
 """
 
 LEAST_INTERVAL = 1e-75
-"""The smallest probability of an interval."""
+"""Floor of an interval's probability, so that its logarithm is finite; the value Weka uses."""
 
 LONE_PRECISION = 0.01
 """The precision of a column with a single value, which has no gaps to measure."""
@@ -152,7 +152,8 @@ class Intervals:
     @classmethod
     def fit(cls, values: Floats, rows: Rows) -> Intervals:
         present = ~np.isnan(values)
-        # Added one by one, as Weka does: the last digit decides how a tie is rounded.
+        # `cumsum` adds one by one, as Weka does; `sum` adds in pairs. The last digit of the width
+        # decides how a value halfway between two multiples of it is rounded.
         gaps = np.cumsum(np.diff(np.unique(values[present])))
         width = float(gaps[-1]) / len(gaps) if len(gaps) else LONE_PRECISION
         rounded = np.rint(values[present] / width) * width
@@ -163,7 +164,7 @@ class Intervals:
         distinct, place = np.unique(values, return_inverse=True)
         if 2 * len(distinct) > len(values):
             return self._of_each(values)
-        return self._of_each(distinct)[:, place]  # to sort takes a fifth of the time of `ndtr`
+        return self._of_each(distinct)[:, place]  # sorting takes a fifth of the time of `ndtr`
 
     def _of_each(self, values: Floats) -> Units:
         from scipy.special import ndtr
@@ -197,7 +198,7 @@ def _moments(values: Floats, rows: Rows) -> tuple[Floats, Floats, float]:
 
 @dataclass(frozen=True, eq=False)
 class BayesModel:
-    """What was learnt: the classes, sorted, their log-priors, and the part of each feature."""
+    """A fitted model: the sorted classes, their log-priors, and the part of each feature."""
 
     classes: NDArray[Any]
     prior: Units
@@ -213,7 +214,7 @@ class BayesModel:
 
 @dataclass(frozen=True)
 class NaiveBayes:
-    """How naive Bayes learns; the parameters are those of `AdditiveNaiveBayes`.
+    """Naive Bayes on coded columns; the parameters are those of `AdditiveNaiveBayes`.
 
     Examples
     --------
@@ -265,7 +266,7 @@ TOGETHER = 2**15
 """Sums computed together when all subsets are scored, so that they stay in cache."""
 
 BLOCK_BYTES = 32 * 2**20
-"""What is held at a time if the cache would exceed its memory limit."""
+"""Memory for one block of rows at a time, if the whole cache would exceed its limit."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -320,6 +321,7 @@ class ContributionCache:
         )
         self.kept = self.nbytes <= memory_limit
         self._blocks = list(self._cut(folds, classes, min(BLOCK_BYTES, memory_limit)))
+        # The last subset summed in each block and its sum, from which the next one starts.
         self._last: dict[int, tuple[frozenset[int], Units]] = {}
         every = range(len(columns))
         self._held = [self._computed(block, every) for block in self._blocks] if self.kept else None
@@ -360,13 +362,18 @@ class ContributionCache:
         return counts
 
     def log_scores(self, subset: Sequence[int], fold: int) -> tuple[NDArray[Any], Units]:
-        """The classes a fold's model knows, and the score of each (classes by test rows)."""
+        """The classes a fold's model knows, and the score of each (classes by test rows).
+
+        Scores are relative to the first class, whose own are 0.
+        """
         numbers = [n for n, block in enumerate(self._blocks) if block.fold == fold]
         relative = np.concatenate([self._total(n, subset) for n in numbers], axis=1)
         first = np.zeros((1, relative.shape[1]), dtype=np.int64)
         return self._labels[self._models[fold].classes], np.vstack([first, relative])
 
     def _walk(self, held: list[Units], total: Units, block: TestedBlock, counts: Ints) -> None:
+        # The sums over all subsets of the first features, doubled with each of them while they
+        # fit into cache; then a Gray code walks through the subsets of the other features.
         first = total[None]
         while held and 2 * first.size <= TOGETHER:
             first = np.concatenate([first, first + held.pop(0)])
@@ -374,6 +381,7 @@ class ContributionCache:
         mask = 0
         for step in range(2 ** len(held)):
             if step:
+                # The position of the lowest set bit of the step is the bit that a Gray code flips.
                 changed = (step & -step).bit_length() - 1
                 mask ^= 1 << changed
                 move = np.add if mask >> changed & 1 else np.subtract
@@ -391,10 +399,10 @@ class ContributionCache:
         return counts
 
     def _total(self, number: int, subset: Sequence[int]) -> Units:
-        """The sum over a subset: from zero, or from the last sum if that is closer.
+        """The sum over a subset, from the priors or from the last sum, whichever is closer.
 
-        Searches ask for one subset after another that differ by a feature or two. Whole numbers
-        ensure that both ways give the same sum. The array must not be changed.
+        Consecutive subsets of a search differ by a feature or two. With whole numbers both ways
+        give the same sum. The array must not be changed.
         """
         wanted = frozenset(subset)
         before, total = self._last.get(number, (frozenset(), None))
@@ -420,8 +428,10 @@ class ContributionCache:
 
     def _computed(self, block: TestedBlock, features: Sequence[int]) -> list[Units]:
         parts = self._models[block.fold].parts
-        found = (parts[i].log_likelihoods(self._columns[i].values[block.rows]) for i in features)
-        return [likelihoods[1:] - likelihoods[0] for likelihoods in found]
+        values = ((parts[i], self._columns[i].values[block.rows]) for i in features)
+        every = (part.log_likelihoods(column) for part, column in values)
+        # Relative to the first class: one class fewer to store and to add.
+        return [likelihoods[1:] - likelihoods[0] for likelihoods in every]
 
     def _cut(self, folds: Folds, y: NDArray[np.intp], block_bytes: int) -> Iterator[TestedBlock]:
         for fold, (test, model) in enumerate(zip(folds.tests, self._models)):
@@ -433,7 +443,7 @@ class ContributionCache:
 
 
 def check_walkable(features: Sequence[int]) -> None:
-    """Refuse to score all subsets if there are too many features to finish."""
+    """Raise if there are too many features to score all their subsets."""
     if len(features) > MOST_WALKED:
         raise InputError(
             f"{len(features)} features have too many subsets to score them all; name at most "
@@ -452,7 +462,7 @@ def _correct(relative: Units, truth: NDArray[np.intp]) -> Any:
 
     The last two axes are the classes except the first, and the rows.
     """
-    if relative.shape[-2] == 1:
+    if relative.shape[-2] == 1:  # two classes: the second one wins if its relative score is above 0
         return np.count_nonzero((relative[..., 0, :] > 0) == truth, axis=-1)
     best = np.where(relative.max(axis=-2) > 0, relative.argmax(axis=-2) + 1, 0)
     return np.count_nonzero(best == truth, axis=-1)

@@ -1,6 +1,6 @@
-"""C4.5, the decision tree of Quinlan, as a scikit-learn classifier.
+"""`C45Classifier`: Quinlan's C4.5 decision tree as a scikit-learn classifier.
 
-Its `Tree` is made of plain records that print as text.
+The fitted `Tree` gives plain nested records and prints as text.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 SAME_SHARE = 1e-9  # class shares closer than this are a tie: sums over branches are not exact
 BLOCK = 8192  # rows at a time, since a row with missing values may reach every leaf
 Visits = tuple[np.ndarray, np.ndarray, np.ndarray]
-"""Which row is at which node, with what part of its weight."""
+"""Rows, the nodes they are at, and the part of each row's weight that is there."""
 
 
 class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -198,7 +198,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_with_proba_coded(
         self, coded: C45Table, rows: Any = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The classes of the same rows and the shares that they follow from."""
+        """Like `predict_coded`, with the class shares that decide."""
         check_is_fitted(self)
         chosen = coded if self._columns is None else coded.select(self._columns)
         wanted = np.arange(coded.rows) if rows is None else np.ascontiguousarray(rows, np.int64)
@@ -264,7 +264,7 @@ def _weights(sample_weight: Any, rows: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Node:
-    """One node: how it is reached, the rows it has, where they go next."""
+    """One node of a tree as a plain record, with its children."""
 
     test: str
     """The condition of the branch that leads here; empty at the root."""
@@ -291,7 +291,7 @@ class Node:
 
 
 def _count(node: Node) -> str:
-    """The rows at a leaf, and how many of them have another class."""
+    """The weight at a leaf and, after a slash, that of the other classes, as J48 prints them."""
     total = sum(node.weights)
     wrong = total - max(node.weights)
     return f"({total:.6g}/{wrong:.6g})" if wrong > 0.005 else f"({total:.6g})"
@@ -342,6 +342,7 @@ class Tree:
         return str(self.root)
 
     def _labels(self) -> list[int]:
+        # Parents come before their children, so an empty node's label is final when passed on.
         labels: list[int] = self.mass.argmax(axis=1).tolist()
         empty = self.mass.sum(axis=1) <= 0
         for parent, (column, first, count) in enumerate(self.shape.tolist()):
@@ -384,7 +385,7 @@ def leaf_shares(tree: Tree, values: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 
 def _descend(tree: Tree, total: np.ndarray, values: np.ndarray, rows: np.ndarray) -> Visits:
-    """The visits at leaves."""
+    """Follow rows down to the leaves; a row with missing values may end at several of them."""
     column, first, _ = tree.shape.T
     who, node, part = np.arange(len(rows)), np.zeros(len(rows), np.intp), np.ones(len(rows))
     ended: list[Visits] = []
@@ -405,8 +406,9 @@ def _descend(tree: Tree, total: np.ndarray, values: np.ndarray, rows: np.ndarray
 def _spread(
     tree: Tree, total: np.ndarray, who: np.ndarray, node: np.ndarray, part: np.ndarray
 ) -> Visits:
-    """The visits at all children that training rows reached."""
+    """Send visits on to all children that training rows reached, by the weight that went there."""
     _, first, count = tree.shape[node].T
+    # The number of each child among its siblings: 0, 1, ... again for every visit.
     nth = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
     child, parent = np.repeat(first, count) + nth, np.repeat(node, count)
     parts = np.repeat(part, count) * total[child] / total[parent]

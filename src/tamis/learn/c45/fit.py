@@ -1,6 +1,6 @@
-"""From a coded table to a finished C4.5 tree: grow, place the cuts, collapse, prune, pack.
+"""Fitting a C4.5 tree to a coded table: grow, place the cuts, collapse, prune, pack.
 
-A table is read with every column a line of floats, missing values NaN. A number stays as it is; a
+Each column of a coded table is a line of floats, with NaN for missing. A number stays as it is; a
 nominal value becomes its position among the declared values of its column. A table is coded once,
 then fitted on any of its rows and columns.
 """
@@ -61,7 +61,7 @@ class C45Table:
     schema: ColumnSchema
     values: np.ndarray
     columns: tuple[Column, ...]
-    """Where the values come from: a column that several tables have is sorted once for all."""
+    """The columns the values come from; one shared by several tables is sorted once for all."""
 
     @property
     def rows(self) -> int:
@@ -140,7 +140,7 @@ MANY_VALUES = 0.3  # a column with this many values per row does not count in th
 
 @dataclass(frozen=True)
 class FitSettings:
-    """The parameters of a fit."""
+    """The parameters of a fit, as those of `C45Classifier`."""
 
     confidence: float
     min_rows: float
@@ -151,7 +151,7 @@ class FitSettings:
 
 
 class Data(NamedTuple):
-    """The table."""
+    """The table as the kernels read it."""
 
     values: Any  # one line per column, missing is NaN
     y: Any  # class of each row
@@ -204,6 +204,7 @@ def fit_tree(
 def _data(coded: C45Table, y: np.ndarray, total: float) -> Data:
     levels = np.array([0 if v is None else len(v) for v in coded.schema.levels], np.int64)
     counted = (levels == 0) | (levels < MANY_VALUES * total)
+    # Nominal columns read their rows from arena line 0, numbers from the line sorted by them.
     line = np.where(levels == 0, np.cumsum(levels == 0), 0)
     counted |= not counted.any()
     columns = np.stack([levels, np.maximum(levels, 2), line, counted])
@@ -221,6 +222,8 @@ def _grown(
     sorted_rows = _sorted_rows(coded, np.flatnonzero(data.columns[LEVELS] == 0), rows)
     room = make_room(data, len(root))
     limits = (settings.min_rows, settings.resolution, settings.mdl)
+    # Missing values copy rows into several branches, so the space needed is not known beforehand:
+    # the kernel gives up when it runs out, and the tree is grown again with more.
     places, nodes = 2 * len(rows), len(rows) + 1000
     while True:
         arena = make_arena(sorted_rows, weight, places)
@@ -263,6 +266,7 @@ def _collapse(plan: Plan) -> None:
     first, count = plan.nodes[:, FIRST].tolist(), plan.nodes[:, COUNT].tolist()
     inner = np.flatnonzero(plan.nodes[:, ATTRIBUTE] >= 0)
     for node in inner[::-1].tolist():  # children come after their parent
+        # `fsum` does not depend on the order of the branches.
         below = math.fsum(errors[first[node] : first[node] + count[node]])
         if below >= errors[node] - SAME_ERRORS:
             plan.nodes[node, ATTRIBUTE] = -1
@@ -274,9 +278,9 @@ def _pruned(
     plan: Plan, data: Data, weight: np.ndarray, rows: np.ndarray, settings: FitSettings
 ) -> Plan:
     room, places = make_room(data, 0), 8 * len(rows)
-    z = float(-ndtri(settings.confidence))
+    z = float(-ndtri(settings.confidence))  # the upper quantile of the normal distribution
     options = (settings.confidence, z, settings.raise_subtrees)
-    while True:
+    while True:  # as in `_grown`; a copy, since a run that gives up leaves the tree half pruned
         tree = Plan(*(array.copy() for array in plan))
         arena = make_arena(rows[None], weight, places)
         trial, cost = np.empty_like(tree.mass), np.empty(len(tree.cut))
@@ -286,7 +290,7 @@ def _pruned(
 
 
 def _packed(plan: Plan) -> Arrays:
-    """The shape, cuts and class weights of the nodes that can still be reached, level by level."""
+    """Shape, cuts and class weights of the nodes still reachable, renumbered level by level."""
     levels = [np.zeros(1, np.intp)]
     while True:
         inner = levels[-1][plan.nodes[levels[-1], ATTRIBUTE] >= 0]

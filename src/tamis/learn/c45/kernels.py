@@ -70,9 +70,9 @@ def deal(
     branch: Any,
     share: Any,
 ) -> int:
-    """Find each row's branch, each branch's share and span, and the children's class weights.
+    """Write each row's branch, each branch's share and span, and the children's class weights.
 
-    The children will follow one another from `to`; returns where they end.
+    The children's spans follow one another from `to`; returns where the last one ends.
     """
     column, y = data.values[nodes[node, ATTRIBUTE]], data.y
     lo, hi = nodes[node, LO], nodes[node, HI]
@@ -104,7 +104,10 @@ def deal(
 
 @register_jitable(error_model="numpy")
 def lay_spans(children: Any, share: Any, known: float, unknown: int, to: int) -> int:
-    """Turn known weights into shares and known rows into spans from `to`; where they end."""
+    """Turn known weights into shares, and row counts into spans from `to`; return their end.
+
+    Rows with a missing value are in every branch that some row with a known value takes.
+    """
     for b in range(len(children)):
         size = children[b, HI]
         if share[b] > 0:
@@ -139,6 +142,7 @@ def move_rows(
                 spare_weight[to] = w if known else w * share[b]
                 nodes[first + b, HI] = to + 1
             b += 1
+    # Copied back only now: the children's span may overlap the node's own.
     for i in range(start, end):
         rows[i] = spare_rows[i]
         weight[i] = spare_weight[i]
@@ -149,6 +153,7 @@ NEAR_AVERAGE = 1e-3  # a gain this little below the average still competes
 
 @register_jitable(error_model="numpy")
 def plogp(x: float) -> float:
+    """x log2 x: entropies times weights, so that no class share has to be divided out."""
     return x * math.log2(x) if x > SLACK else 0.0
 
 
@@ -162,7 +167,10 @@ def plogp_sum(weights: Any) -> float:
 
 @register_jitable(error_model="numpy")
 def least_weight(known: float, classes: int, min_rows: float) -> float:
-    """What a branch needs: a tenth of the mean class weight, at most 25, at least `min_rows`."""
+    """Least weight of a branch: a tenth of the mean class weight, within `min_rows` and 25.
+
+    `min_rows` wins where it is above 25.
+    """
     least = 0.1 * known / classes
     if least > 25.0:
         least = 25.0
@@ -173,7 +181,7 @@ def least_weight(known: float, classes: int, min_rows: float) -> float:
 
 @register_jitable(error_model="numpy")
 def middle_of(low: float, high: float) -> float:
-    """Where to cut between two neighbours; their middle may round up to the higher one."""
+    """The midpoint of two neighbouring values, or the lower one if it rounds up to the higher."""
     middle = (low + high) / 2
     return middle if middle < high else low
 
@@ -212,17 +220,18 @@ def judge_number(
         below += w
         if below < least or values[row] + resolution >= values[rows[i + 1]]:
             continue
-        if known - below < least:
+        if known - below < least:  # and the side above only gets lighter
             break
         tries += 1
         after = plogp(below) - plogp_sum(left) + plogp(known - below) - plogp_sum(right)
         gain = (before - after) / total
         if gain > best + SLACK:  # of equal gains, the lowest cut wins: cuts come in ascending order
             best, cut, best_below = gain, i, below
-    if cut >= 0 and mdl:
+    if cut >= 0 and mdl:  # the cost of saying which of the possible cuts was chosen
         best -= math.log2(tries) / total
     if cut < 0 or best <= SLACK:
         return
+    # The split information; rows with a missing value count as a third branch.
     spread = plogp(total) - plogp(best_below) - plogp(known - best_below) - plogp(total - known)
     score[GAIN] = best
     score[RATIO] = best * total / spread
@@ -274,7 +283,10 @@ def judge_nominal(
 
 @register_jitable(error_model="numpy")
 def best_column(scores: Any, columns: Any) -> int:
-    """The column with the best gain ratio among those of about average gain or more; -1 if none."""
+    """The column of best gain ratio among those of at least about average gain; -1 if none.
+
+    The restriction is Quinlan's: a ratio alone favours splits with next to no split information.
+    """
     total, number = 0.0, 0
     for a in range(len(scores)):
         gain = scores[a, GAIN]
@@ -352,6 +364,7 @@ def grow_tree(data: Any, plan: Any, arena: Any, room: Any, limits: Any) -> int:
         cut[node] = room.scores[chosen, CUT]
         if not send_down(data, nodes, cut, mass, arena, room, node, lo):
             return -1
+        # The last child pushed is processed first, as the arena needs it.
         for b in range(count):
             nodes[waiting, STACK] = used + b
             waiting += 1
@@ -379,6 +392,7 @@ def estimate(mass: Any, confidence: float, z: float) -> Any:
     errors = n - majority
     if n <= SLACK:
         return 0.0
+    # With no error seen, the rate whose probability of giving none in n rows is `confidence`.
     none = n * (1 - confidence ** (1 / n))
     if errors < SLACK:
         return errors + none
@@ -386,6 +400,7 @@ def estimate(mass: Any, confidence: float, z: float) -> Any:
     if whole + 0.5 >= n:
         limit = n if n > whole else whole
     else:
+        # Wilson's upper limit of a proportion, with half an error added for continuity.
         f = (whole + 0.5) / n
         root = math.sqrt(f / n - f * f / n + z * z / (4 * n * n))
         limit = n * (f + z * z / (2 * n) + z * root) / (1 + z * z / n)
@@ -407,7 +422,7 @@ def biggest_branch(nodes: Any, mass: Any, node: int) -> int:
 
 @register_jitable(error_model="numpy")
 def decide_node(nodes: Any, cut: Any, cost: Any, node: int, son: int, as_branch: float) -> bool:
-    """Turn a node into a leaf or its branch `son`, or keep it; whether to prune it again."""
+    """Turn a node into a leaf or its branch `son`, or keep it; return whether to prune it again."""
     as_tree = 0.0
     for b in range(nodes[node, COUNT]):
         as_tree += cost[nodes[node, FIRST] + b]
@@ -427,7 +442,7 @@ def decide_node(nodes: Any, cut: Any, cost: Any, node: int, son: int, as_branch:
 
 @register_jitable(error_model="numpy")
 def push(nodes: Any, waiting: int, node: int, task: int) -> int:
-    """Put a node and what to do with it on the stack; how many wait now."""
+    """Put a node and its next task on the stack; return the new height of the stack."""
     nodes[waiting, STACK] = node
     nodes[waiting, TASK] = task
     return waiting + 1
