@@ -1,16 +1,16 @@
-"""Differential privacy: noisy counts, synthetic rows and what they cost.
+"""Differential privacy: noisy counts, synthetic rows, and their privacy cost.
 
 ::
 
-    budget              what may be spent and was, what many steps cost, the noise
-    ledger              what was spent on a table, in whatever file, over all its releases
+    budget              the privacy budget, composition of steps, and the noise mechanisms
+    ledger              what was spent on a table, in any file, over all its releases
     domain              the cells that a table could fill, by public bounds
-    private_table       what all tables of synthetic rows share
+    private_table       the base of all models of synthetic rows
     histogram           rows drawn from counts of cells, of single columns, or of boxes
     selector            0/1 columns chosen with noise, and a table of them
-    graphical           a distribution over many columns that fits noisy counts of a few
-    synthesiser         which counts to take is chosen with noise, too: AIM and MST
+    graphical           a distribution over many columns that fits noisy marginals
+    synthesiser         AIM and MST, which also choose with noise the marginals to count
 """
 
 LEDGER = "tamis-ledger.json"
-"""How the file is called that adds up what was spent on the tables beside it."""
+"""Default name of the ledger of the tables in a folder."""

@@ -1,17 +1,17 @@
-"""What differential privacy may cost and has cost, and the noise that OpenDP draws for it.
+"""The privacy budget, and the noise mechanisms, which OpenDP provides.
 
-What a sequence of private steps costs altogether is counted in two currencies.
+The total cost of a sequence of private steps is counted in one of two currencies.
 
 Pure: each step costs an epsilon, and epsilons add up. Counts get discrete Laplace noise, and a
 choice is made by the exponential mechanism.
 
 Concentrated (zCDP, Bun and Steinke 2016): each step costs a rho, and rhos add up. Counts get
 discrete Gaussian noise, whose rho is (sensitivity / deviation)^2 / 2; a choice by the exponential
-mechanism at epsilon has rho = epsilon^2 / 8 (Cesar and Rogers 2021). At the end the sum is worth
-an epsilon at a small delta. For many steps that allows far less noise.
+mechanism at epsilon has rho = epsilon^2 / 8 (Cesar and Rogers 2021). At the end the sum is
+converted to an epsilon at a small delta. For many steps that allows far less noise.
 
-Either way a choice may depend on all that was drawn before: both kinds of cost add up for adaptive
-sequences, too.
+Either way a step may depend on all results before it: both kinds of cost also add up over adaptive
+sequences.
 """
 
 from __future__ import annotations
@@ -48,15 +48,15 @@ OF_PEOPLE: dict[str, str] = {
     ),
 }
 MOVED = {"add-remove": 1, "substitute": 2}
-"""By how much the counts of disjoint cells change in total between neighbours."""
+"""L1 sensitivity of counts of disjoint cells: their total change between neighbours."""
 
 BUDGET_ROUNDING = 1e-9
-"""The share of a budget by which a sum of parts may exceed it in floating point."""
+"""Relative tolerance of a budget for the rounding of a sum of its parts."""
 
 
 @dataclass(frozen=True)
 class Spent:
-    """One use of a budget: what for, and how much."""
+    """One expense of a budget: its purpose and its cost."""
 
     what: str
     epsilon: float
@@ -64,19 +64,19 @@ class Spent:
 
 
 class Budget:
-    """A limit on epsilon and delta that adds up what is spent and refuses more.
+    """A limit on epsilon and delta that adds up expenses and refuses any beyond it.
 
     Parameters
     ----------
     epsilon : float
-        More than 0; 1 and below is strong, more than 10 promises next to nothing.
+        Above 0; 1 and below is strong, more than 10 promises next to nothing.
     delta : float
-        At least 0 and below 1; none of the mechanisms here needs one, but a synthesiser may.
+        At least 0 and below 1; only a synthesiser with Gaussian noise needs one.
     neighbours : {"add-remove", "substitute"}
-        Which tables must be indistinguishable. Costs can only be added up where all of them were
-        counted for the same neighbours, so the budget remembers these.
+        The tables that must be indistinguishable. Costs add up only if all were counted for the
+        same neighbours, so the budget remembers these.
     unit : {"row", "person"}
-        What neighbours differ in: one row, or one person with all their rows.
+        The difference between neighbours: one row, or one person with all their rows.
 
     Examples
     --------
@@ -126,13 +126,13 @@ class Budget:
         return max(0.0, self.delta - self.delta_spent)
 
     def spend(self, epsilon: float, what: str, delta: float = 0.0) -> float:
-        """Take a part of the budget before drawing noise with it; returns that part."""
+        """Spend a part of the budget, before noise is drawn with it; return that part."""
         self.check(epsilon, what, delta)
         self.spent.append(Spent(what, float(epsilon), float(delta)))
         return float(epsilon)
 
     def check(self, epsilon: float, what: str, delta: float = 0.0) -> None:
-        """Refuse to spend more than is left; nothing is spent here."""
+        """Raise if more would be spent than is left; nothing is spent here."""
         check_epsilon(epsilon)
         for name, wanted, left, whole in (
             ("epsilon", epsilon, self.epsilon_left, self.epsilon),
@@ -145,7 +145,7 @@ class Budget:
                 )
 
     def check_neighbours(self, neighbours: str, unit: Unit = "row") -> None:
-        """Refuse a cost that was counted for other neighbours."""
+        """Raise if a cost was counted for other neighbours."""
         if unit != self.unit:
             raise InputError(
                 f"the budget counts for one {self.unit}, this step for one {unit}; use the same "
@@ -158,7 +158,7 @@ class Budget:
             )
 
     def to_dict(self) -> dict[str, Any]:
-        """What was spent and for which neighbours, for a recipe or a manifest."""
+        """The expenses and their neighbours, for a recipe or a manifest."""
         return {
             "epsilon": self.epsilon_spent,
             "delta": self.delta_spent,
@@ -172,7 +172,7 @@ class Budget:
 
 
 def check_epsilon(epsilon: Any) -> None:
-    """Refuse an epsilon that is not a number above 0."""
+    """Raise unless epsilon is a finite number above 0."""
     if not _number(epsilon) or not epsilon > 0 or not math.isfinite(epsilon):
         raise InputError(
             f"epsilon must be a number above 0, got {epsilon!r}; 1 is usual, less is safer"
@@ -180,23 +180,24 @@ def check_epsilon(epsilon: Any) -> None:
 
 
 def check_neighbours(neighbours: Any) -> None:
-    """Refuse an unknown relation between tables."""
+    """Raise for an unknown relation between neighbouring tables."""
     if neighbours not in NEIGHBOURS:
         raise InputError(f"neighbours must be one of {', '.join(NEIGHBOURS)}, got {neighbours!r}")
 
 
 def _number(value: Any) -> bool:
+    # NaN differs from itself.
     return isinstance(value, int | float) and not isinstance(value, bool) and value == value
 
 
 BATCH = 1 << 16
-"""Counts are passed on in batches of this size, to keep the lists of Python numbers short."""
+"""Counts are passed to OpenDP in batches of this size: it takes lists of Python numbers."""
 
 
 def laplace(counts: Ints, sensitivity: int, epsilon: float) -> Ints:
-    """Whole numbers plus discrete Laplace noise of scale sensitivity / epsilon; it costs epsilon.
+    """Add discrete Laplace noise of scale sensitivity / epsilon, at the cost of epsilon.
 
-    The sensitivity says by how much the numbers change in total, at most, between neighbours.
+    The sensitivity bounds the total change of the numbers between neighbours (L1).
     P(noise = z) is proportional to exp(-|z| epsilon / sensitivity): the geometric mechanism of
     Ghosh, Roughgarden and Sundararajan (2012).
     """
@@ -206,10 +207,10 @@ def laplace(counts: Ints, sensitivity: int, epsilon: float) -> Ints:
 
 
 def gaussian(counts: Ints, deviation: float) -> Ints:
-    """Whole numbers plus discrete Gaussian noise (Canonne, Kamath and Steinke 2020).
+    """Add discrete Gaussian noise (Canonne, Kamath and Steinke 2020).
 
-    It costs (length / deviation)^2 / 2 in concentrated privacy, the length being that of the
-    vector by which the numbers change, at most, between neighbours.
+    In concentrated privacy it costs (sensitivity / deviation)^2 / 2, where the sensitivity bounds
+    the Euclidean length of the change of the numbers between neighbours (L2).
     """
     dp = opendp()
     space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T="i64")
@@ -224,11 +225,11 @@ def _in_batches(noisy: Any, counts: Ints) -> Ints:
 
 
 def exponential(scores: Ints, sensitivity: int, epsilon: float, picks: int) -> list[int]:
-    """Positions drawn one after another without replacement, high scores far more often.
+    """Draw positions of high scores, without replacement, by the exponential mechanism.
 
     Each draw takes position i with a probability proportional to
-    exp(epsilon score_i / (2 sensitivity picks)), the sensitivity being by how much any one score
-    changes, at most, between neighbours; all draws together cost epsilon.
+    exp(epsilon score_i / (2 sensitivity picks)), where the sensitivity bounds the change of any one
+    score between neighbours; all draws together cost epsilon.
 
     Notes
     -----
@@ -245,7 +246,7 @@ def exponential(scores: Ints, sensitivity: int, epsilon: float, picks: int) -> l
 
 
 def opendp() -> Any:
-    """OpenDP where it is installed; otherwise an error that names the extra."""
+    """OpenDP, or an error that names the extra if it is not installed."""
     try:
         import opendp.prelude as dp
     except ImportError:
@@ -258,25 +259,25 @@ def opendp() -> Any:
 
 
 FIXED_POINT = 256
-"""Scores are chosen among as whole numbers of this fraction of a row."""
+"""Scores are rounded to multiples of 1/256 of a row, since OpenDP takes whole numbers."""
 SPARE = 1e-9
-"""The share of the total by which a sum of parts may exceed it in floating point."""
+"""Relative tolerance of the total for the rounding of a sum of its parts."""
 
 
 class PrivacyLoss(ABC):
-    """Spends a total on noisy counts and choices, and refuses to spend more.
+    """A total that noisy counts and choices are paid from, in one of the two currencies.
 
     Parameters
     ----------
     total : float
-        In the currency of the kind.
+        An epsilon or a rho.
     moved : int
-        By how much the counts of one table change in total between neighbours. All of it may be in
-        one cell, so it bounds both the sum and the Euclidean length of the change.
+        Total change of the counts of one marginal between neighbours. All of it may be in one cell,
+        so it bounds both the L1 and the L2 norm of the change.
     """
 
     halving: ClassVar[float]
-    """By how much more it costs to halve the deviation of noise."""
+    """The factor of the cost by which the deviation of noise is halved."""
 
     def __init__(self, total: float, moved: int) -> None:
         self.total, self.moved, self.spent = total, moved, 0.0
@@ -291,14 +292,14 @@ class PrivacyLoss(ABC):
         return self._noisy(counts, cost)
 
     def choose(self, scores: NDArray[np.float64], sensitivity: float, cost: float) -> int:
-        """The place of a high score, drawn by the exponential mechanism.
+        """Draw the position of a high score by the exponential mechanism.
 
-        `sensitivity` bounds the change of any one score between neighbours. Scores are rounded to
-        whole numbers first: that moves each by at most half a unit, so both neighbours together by
-        one, and one more covers what floating point loses.
+        `sensitivity` bounds the change of any one score between neighbours.
         """
         self._spend(cost)
         whole = np.rint(scores * FIXED_POINT).astype(np.int64)
+        # Rounding moves a score by up to half a unit in either table, so their difference by up to
+        # one; another one covers the rounding errors of the scores themselves.
         most = math.ceil(sensitivity * FIXED_POINT) + 2
         return exponential(whole, most, self._epsilon_of(cost), picks=1)[0]
 
@@ -313,14 +314,14 @@ class PrivacyLoss(ABC):
 
     @abstractmethod
     def mean_noise(self, cost: float) -> float:
-        """The mean of the noise without its sign."""
+        """The mean absolute value of the noise."""
 
     @abstractmethod
     def _noisy(self, counts: Ints, cost: float) -> Ints: ...
 
     @abstractmethod
     def _epsilon_of(self, cost: float) -> float:
-        """At which epsilon the exponential mechanism has this cost."""
+        """The epsilon at which the exponential mechanism has this cost."""
 
 
 class PureLoss(PrivacyLoss):
@@ -370,13 +371,13 @@ class ConcentratedLoss(PrivacyLoss):
 
 
 def delta_of(rho: float, epsilon: float) -> float:
-    """A delta for which whatever costs rho is (epsilon, delta)-differentially private.
+    """A delta for which rho-concentrated privacy implies (epsilon, delta)-differential privacy.
 
     Notes
     -----
     Canonne, Kamath and Steinke (2020), Proposition 12: for every order a > 1,
-    delta = exp((a - 1) (a rho - epsilon)) (1 - 1/a)^a / (a - 1) will do. The best order is looked
-    for numerically; one that is not quite the best gives a larger delta, which holds as well.
+    delta = exp((a - 1) (a rho - epsilon)) (1 - 1/a)^a / (a - 1) is valid. The best order is found
+    numerically; any other one gives a larger delta, which is valid as well.
     """
 
     def log_delta(shift: float) -> float:
@@ -389,11 +390,11 @@ def delta_of(rho: float, epsilon: float) -> float:
 
 
 def rho_of(epsilon: float, delta: float) -> float:
-    """The largest rho that is (epsilon, delta)-differentially private, found by halving."""
+    """The largest rho that implies (epsilon, delta)-differential privacy, by bisection."""
     low, high = 0.0, epsilon + 1.0
     while delta_of(high, epsilon) <= delta:
         high *= 2
-    for _ in range(60):
+    for _ in range(60):  # down to the last bit; `low` is returned, which is always valid
         middle = (low + high) / 2
         low, high = (middle, high) if delta_of(middle, epsilon) <= delta else (low, middle)
     return low

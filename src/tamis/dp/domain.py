@@ -1,10 +1,10 @@
-"""The cells that a table could fill, known without looking at it.
+"""The public domain of a table: the cells that it could fill, known without looking at it.
 
 Differential privacy hides what is in a table, not what could be. So the type of each column, the
 range of each number and the values of each category must be public: written down before the data
-was seen. The data is fitted to them, never the reverse: a number is rounded and moved to the
-nearest bound, and a cell with any other value counts as one that was named for such cells. Nothing
-is refused because of a cell, since a refusal would reveal something too.
+was seen. The data is converted to them, never the reverse: a number is rounded and clipped to the
+bounds, and any other value is replaced by the one declared for such cells. No cell causes an error,
+since an error would reveal something, too.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _KEYS: dict[str, tuple[str, ...]] = {
 EXACT = 2**53
 """Whole numbers up to here are exact in floating point."""
 MOST_CLASSES = 1000
-"""Whole numbers that a target may range over."""
+"""Most classes of a target that is declared as a range of whole numbers."""
 _NUMBER = r"^-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
 _FORMS = (
     "[low, high], a list of values, or a table such as { type = 'integer', low = 0, high = 120 }"
@@ -58,7 +58,7 @@ class Axis:
     decimals : int, optional
         Of numbers; `None`: any number.
     other : Any
-        What a cell counts as if it is not one of the values, or not a number; `None`: not given.
+        The value that replaces a cell which is none of the values, or no number; `None`: not given.
     missing : bool
         Whether the last bin is for missing cells.
     """
@@ -73,7 +73,7 @@ class Axis:
 
     @property
     def dtype(self) -> pl.DataType:
-        """The type of what is drawn, by the declaration alone."""
+        """The type of the drawn column, by the declaration alone."""
         if self.type in ("integer", "number"):
             return pl.Int64() if self.type == "integer" else pl.Float64()
         if all(isinstance(v, str) for v in self.levels):
@@ -101,11 +101,11 @@ class Axis:
         if not self.is_number:
             return self._places(column)
         cells = self._steps(column)
-        found = np.searchsorted(np.array(self.edges[1:-1]), cells, side="right")
-        return np.where(np.isnan(cells), self.present, found).astype(np.int64)
+        intervals = np.searchsorted(np.array(self.edges[1:-1]), cells, side="right")
+        return np.where(np.isnan(cells), self.present, intervals).astype(np.int64)
 
     def brought(self, column: pl.Series) -> pl.Series:
-        """The cells converted as declared: of its type, within its bounds or values.
+        """The cells converted as declared: to the type, and within the bounds or values.
 
         >>> ages = axis("age", {"type": "integer", "low": 0, "high": 99})
         >>> ages.brought(pl.Series(["31", "47.6", "old", None, "120"])).to_list()
@@ -125,7 +125,7 @@ class Axis:
         return pl.Series(self.name, numbers).fill_nan(None).cast(self.dtype)
 
     def _steps(self, column: pl.Series) -> Floats:
-        """Numbers within the bounds, in steps where there are decimals; NaN where missing."""
+        """Numbers clipped to the bounds, in steps if decimals are declared; NaN for missing."""
         read = _numbers_of(column)
         strange = column.is_not_null() & read.is_null()
         cells: Floats = read.fill_null(np.nan).to_numpy().astype(np.float64, copy=True)
@@ -137,29 +137,33 @@ class Axis:
         return np.clip(cells, self.edges[0], self._top)
 
     def _number_for(self, *, strange: bool) -> float:
-        """What a cell counts as if it is not a number or is missing; NaN means missing."""
+        """The replacement of a cell that is missing or no number; NaN means missing.
+
+        Without a declared one it is the lowest number, by clipping minus infinity.
+        """
         if self.missing and (self.other is None or not strange):
             return math.nan
         return float(-math.inf if self.other is None else self.other)
 
     def _places(self, column: pl.Series) -> Ints:
-        found = _text_of(column).replace_strict(self._known, default=-1, return_dtype=pl.Int64)
+        known = _text_of(column).replace_strict(self._known, default=-1, return_dtype=pl.Int64)
         gone = len(self.levels)
         named = None if self.other is None else self.levels.index(self.other)
+        # Unknown values become the declared one, else missing, else the first value.
         other = named if named is not None else gone if self.missing else 0
-        places = np.where(found.fill_null(-1).to_numpy() < 0, other, found.fill_null(0).to_numpy())
+        places = np.where(known.fill_null(-1).to_numpy() < 0, other, known.fill_null(0).to_numpy())
         empty = gone if self.missing else other
         return np.where(column.is_null().to_numpy(), empty, places).astype(np.int64)
 
     @cached_property
     def _known(self) -> dict[str, int]:
-        """The place of each value, by its text."""
+        """The position of each value, by its text."""
         texts = _text_of(pl.Series(values=self.levels, dtype=self.dtype))
         known = {text: i for i, text in enumerate(texts)}
         return known | {"0": 0, "1": 1} if self.type == "boolean" else known
 
     def drawn(self, low: Ints, high: Ints, rng: np.random.Generator) -> pl.Series:
-        """A value drawn evenly from the bins low, ..., high - 1, for each pair."""
+        """A value drawn uniformly from the bins low, ..., high - 1, for each pair."""
         if not self.is_number:
             return self._values(rng.integers(low, high))
         edges = np.array(self.edges)
@@ -174,7 +178,7 @@ class Axis:
 
     @property
     def values(self) -> float:
-        """How many different values there can be, apart from a missing cell."""
+        """The number of possible values, apart from missing."""
         if not self.is_number:
             return len(self.levels)
         return math.inf if self.decimals is None else self._top - self.edges[0] + 1
@@ -184,7 +188,7 @@ class Axis:
         return self.edges[-1] if self.decimals is None else self.edges[-1] - 1
 
     def to_list(self) -> list[Any]:
-        """Low and high, or the values: for a recipe."""
+        """The lowest and highest number, or the values, for a recipe."""
         if not self.is_number:
             return list(self.levels)
         ends = self._numbers(np.array([self.edges[0], self._top]))
@@ -215,17 +219,17 @@ def axes(
     Parameters
     ----------
     frame : polars frame
-        Only the names of its columns are looked at, unless `from_data`.
+        Only the names of its columns are used, unless `from_data`.
     bounds : mapping of column to its declaration
         See `axis`.
     bins : int
-        Intervals that a column of numbers is cut into; fewer where it has fewer values.
+        Intervals of a column of numbers; fewer if it has fewer values.
     missing : sequence of str
         Columns in which a cell may be missing.
     from_data : bool
-        Take what is not given from the table, with a warning: the guarantee is then void.
+        Take bounds that are not given from the table, with a warning: this voids the guarantee.
     label : str, optional
-        A column whose values are categories even where they are numbers.
+        A column whose values are categories even if they are numbers.
 
     Examples
     --------
@@ -251,14 +255,14 @@ def axes(
         missing = [*missing, *gaps]
         _warn(lacking, gaps)
         given |= {c: _observed(frame.get_column(c), c == label) for c in lacking}
-    found = [axis(c, given[c], bins, missing=c in missing, label=c == label) for c in given]
-    return sorted(found, key=lambda a: a.name != label)
+    declared = [axis(c, given[c], bins, missing=c in missing, label=c == label) for c in given]
+    return sorted(declared, key=lambda a: a.name != label)
 
 
 def axis(
     name: str, declared: Any, bins: int = 1, *, missing: bool = False, label: bool = False
 ) -> Axis:
-    """One column by its declaration.
+    """The axis of one column, from its declaration.
 
     Parameters
     ----------
@@ -269,7 +273,7 @@ def axis(
         possible value; so does any list for a label. A mapping has `type`: ``"integer"`` and
         ``"number"`` with `low` and `high` (and `decimals`), ``"category"`` with `values`,
         ``"boolean"``; and for all of them `missing`, whether a cell may be missing, and
-        `other`, what any other cell counts as.
+        `other`, the replacement of any other cell.
     bins : int
     missing : bool
     label : bool
@@ -398,10 +402,11 @@ def _texts(values: Sequence[Any]) -> list[str]:
 
 
 def _text_of(column: pl.Series) -> pl.Series:
-    """Cells as texts, the same for each value whatever the type of its column.
+    """Cells as texts that do not depend on the type of the column.
 
-    One more row can turn a column of whole numbers into fractions, or into text; 5, 5.0 and "5"
-    must then stay one value, and so must true and "True".
+    One more row can turn a column of whole numbers into fractions or texts. If 5, 5.0 and "5", or
+    true and "True", then became different values, many rows would change for one, and the
+    sensitivity of the counts would be wrong.
 
     >>> [_text_of(pl.Series(c))[0] for c in ([5], [5.0], ["5"], ["5.0"], [True], ["True"], ["05"])]
     ['5', '5', '5', '5', 'true', 'true', '05']
@@ -427,7 +432,7 @@ def _digits(numbers: pl.Series) -> pl.Series:
 
 
 def _numbers_of(column: pl.Series) -> pl.Series:
-    """Cells as numbers, null where a cell is not one; true is 1 and false is 0."""
+    """Cells as numbers, null if a cell is none; true is 1 and false is 0."""
     if column.dtype.is_numeric() or column.dtype == pl.Boolean:
         return column.cast(pl.Float64).fill_nan(None)
     texts = column.cast(pl.String).str.strip_chars().str.to_lowercase()
@@ -457,7 +462,7 @@ def _observed(column: pl.Series, label: bool) -> Any:
 
 
 def brought(frame: pl.DataFrame, of: Sequence[Axis]) -> pl.DataFrame:
-    """The same rows with the columns of the axes converted as declared; others unchanged."""
+    """The frame with the columns of the axes converted as declared, and others unchanged."""
     known = {a.name: a for a in of}
     return pl.DataFrame(
         [known[s.name].brought(s) if s.name in known else s for s in frame.get_columns()]
@@ -465,9 +470,9 @@ def brought(frame: pl.DataFrame, of: Sequence[Axis]) -> pl.DataFrame:
 
 
 def cell_counts(frame: pl.DataFrame, of: Sequence[Axis]) -> Ints:
-    """How many rows lie in each cell, as an array with one dimension for each axis.
+    """The number of rows in each cell, as an array with one dimension for each axis.
 
-    True counts, which must never leave this package without noise.
+    These are true counts, which must never leave this package without noise.
     """
     shape = tuple(a.bins for a in of)
     codes = tuple(a.codes(frame.get_column(a.name)) for a in of)
@@ -478,9 +483,9 @@ def cell_counts(frame: pl.DataFrame, of: Sequence[Axis]) -> Ints:
 def drawn_rows(
     boxes: Sequence[tuple[Ints, Ints]], of: Sequence[Axis], rng: np.random.Generator
 ) -> pl.DataFrame:
-    """One row for each box, drawn evenly in it, in random order.
+    """One row for each box, drawn uniformly in it, in random order.
 
-    `boxes` has for each axis the first bin and the one after the last, for each row.
+    `boxes` has, for each axis, the first bin of each row's box and the one after its last.
     """
     frame = pl.DataFrame([axis.drawn(*box, rng) for axis, box in zip(of, boxes)])
     return frame[rng.permutation(frame.height)]

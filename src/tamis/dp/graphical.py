@@ -1,10 +1,10 @@
-"""A distribution over many columns that agrees with noisy counts of a few of them at a time.
+"""Graphical models: a distribution over many columns that fits noisy marginals of a few each.
 
-The idea is Private-PGM (McKenna, Sheldon and Miklau 2019). Of all distributions over the bins of
-the columns it takes the one of maximal entropy among those that fit the measured marginals best.
-That one is a graphical model: a product of one factor for each measured set of columns. Its
-marginals come from belief propagation on a junction tree, which costs as many cells as the tree
-has, not as many as the columns could fill together.
+The idea is Private-PGM (McKenna, Sheldon and Miklau 2019): of all distributions over the bins of
+the columns that fit the measured marginals best, take the one of maximal entropy. It is a graphical
+model, a product of one factor for each measured set of columns. Its marginals come from belief
+propagation on a junction tree, which costs as many cells as the tree has, not as many as the
+columns could fill together.
 
 Nothing here looks at a table: noisy counts come in, a model and rows drawn from it go out. So all
 of it is post-processing, which costs no privacy.
@@ -27,11 +27,12 @@ Clique = tuple[int, ...]
 """Columns by number, ascending."""
 
 STEPS = 200
-"""The most steps of a fit. Tight noise on large models may want more: it was not tuned."""
+"""Most steps of a fit. Little noise on large models may need more; it was not tuned."""
 SHRINKAGE = 0.2
-"""How much of the deviation of its noise a count is moved for each power of e by which it is off an
-even spread. It keeps the fit well-conditioned: noisy counts below zero have no finite potential.
-Chosen by the errors on Adult, where scaling by the smallest deviation beat that by the largest."""
+"""Shrinkage towards the uniform distribution: the fraction of its noise deviation by which a count
+is moved for each factor of e that it differs from uniform. It keeps the fit well-conditioned, since
+negative noisy counts have no finite potential. Chosen by the errors on Adult, where scaling by the
+smallest deviation beat scaling by the largest."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,14 +47,14 @@ class Measurement:
 
 @dataclass(frozen=True)
 class JunctionTree:
-    """Sets of columns joined to a tree such that the sets with any one column are connected.
+    """A tree of cliques in which those that contain any one column are connected.
 
     Parameters
     ----------
     cliques : tuple of tuple of int
         Every measured set lies within one of these.
     parents : tuple of int
-        The place of each clique's parent, always an earlier one; -1 for the root.
+        The position of each clique's parent, always an earlier one; -1 for the root.
     """
 
     cliques: tuple[Clique, ...]
@@ -63,8 +64,8 @@ class JunctionTree:
     def over(cls, bins: Sequence[int], measured: Iterable[Clique]) -> JunctionTree:
         """Triangulate the graph of columns that are measured together, and span a tree.
 
-        Columns are eliminated where that makes the smallest clique; ties go to the lowest number.
-        Two cliques may share no column: a message between them is then a single number.
+        The column whose elimination makes the smallest clique goes first; of equals, the one with
+        the lowest number. If two cliques share no column, a message between them is one number.
 
         >>> JunctionTree.over([2, 2, 2], [(0, 1), (1, 2)]).cliques
         ((0, 1), (1, 2))
@@ -74,7 +75,7 @@ class JunctionTree:
             for one, other in combinations(clique, 2):
                 near[one].add(other)
                 near[other].add(one)
-        found: list[frozenset[int]] = []
+        cliques: list[frozenset[int]] = []
         while near:
             column = min(near, key=lambda c: (clique_cells(bins, (c, *near[c])), c))
             around = near.pop(column)
@@ -82,13 +83,13 @@ class JunctionTree:
                 near[one] |= around - {one}
                 near[one].discard(column)
             clique_set = frozenset((column, *around))
-            if not any(clique_set <= other for other in found):
-                found.append(clique_set)
-        return cls(*_spanned([tuple(sorted(clique_set)) for clique_set in found]))
+            if not any(clique_set <= larger for larger in cliques):
+                cliques.append(clique_set)
+        return cls(*_spanned([tuple(sorted(clique_set)) for clique_set in cliques]))
 
     @cached_property
     def separators(self) -> tuple[Clique, ...]:
-        """What each clique shares with its parent."""
+        """The columns that each clique shares with its parent."""
         return tuple(
             () if parent < 0 else tuple(c for c in clique if c in self.cliques[parent])
             for clique, parent in zip(self.cliques, self.parents)
@@ -100,24 +101,24 @@ class JunctionTree:
         return tuple(tuple(j for j in places if self.parents[j] == i) for i in places)
 
     def cells(self, bins: Sequence[int]) -> int:
-        """The cells of all cliques: what a model over the tree has to store."""
+        """The cells of all cliques together: the size of a model over the tree."""
         return sum(clique_cells(bins, clique) for clique in self.cliques)
 
     def home(self, columns: Iterable[int]) -> int | None:
-        """The first clique that holds all these columns; `None` where none does."""
+        """The first clique that contains all these columns; `None` if none does."""
         wanted = set(columns)
         return next((i for i, clique in enumerate(self.cliques) if wanted <= set(clique)), None)
 
 
 def clique_cells(bins: Sequence[int], columns: Iterable[int]) -> int:
-    """The cells that some columns have together."""
+    """The number of cells of some columns together."""
     return math.prod(bins[c] for c in columns)
 
 
 def _spanned(cliques: list[Clique]) -> tuple[tuple[Clique, ...], tuple[int, ...]]:
     """Prim's maximum spanning tree by the number of shared columns, in the order of joining.
 
-    The maximum makes it a junction tree: a known theorem on chordal graphs.
+    For the cliques of a chordal graph a maximum spanning tree is a junction tree.
     """
     left = list(range(1, len(cliques)))
     order, parents = [0], [-1]
@@ -132,21 +133,21 @@ def _spanned(cliques: list[Clique]) -> tuple[tuple[Clique, ...], tuple[int, ...]
 
 @dataclass(frozen=True, eq=False)
 class GraphicalModel:
-    """A distribution as the marginals of a junction tree's cliques.
+    """A distribution over all columns as a product of factors over a junction tree's cliques.
 
     Parameters
     ----------
     bins : tuple of int
-        Of each column.
+        The number of bins of each column.
     tree : JunctionTree
     potentials : list of array
         The logarithm of each clique's factor, a dimension for each column.
     total : float
-        What the marginals sum to: the estimated number of rows.
+        The sum of each marginal: the estimated number of rows.
     measured : tuple of tuple of int
         The measured sets.
     factors : list of array
-        The potentials of each measured set, of which those of the cliques are sums.
+        The potentials of the measured sets; those of the cliques are sums of them.
 
     Examples
     --------
@@ -167,16 +168,16 @@ class GraphicalModel:
     def uniform(
         cls, bins: Sequence[int], measured: Iterable[Clique], total: float
     ) -> GraphicalModel:
-        """All cells equally likely, ready to be fitted to some measured sets."""
+        """The uniform distribution, ready to be fitted to some measured sets."""
         every = tuple(measured)
         tree = JunctionTree.over(bins, every)
         flat = [np.zeros([bins[c] for c in clique]) for clique in tree.cliques]
         return cls(tuple(bins), tree, flat, total, every)
 
     def with_factors(self, factors: list[Floats], homes: Sequence[int]) -> GraphicalModel:
-        """The same tree with other factors of the measured sets, each in the clique that holds it.
+        """The same tree with other factors of the measured sets, each added to its home clique.
 
-        A set whose columns are in a clique has its dimensions in the same, ascending order.
+        Both have their columns in ascending order, so no dimension needs to be moved.
         """
         potentials = [np.zeros_like(potential) for potential in self.potentials]
         for factor, home, measured in zip(factors, homes, self.measured):
@@ -185,7 +186,7 @@ class GraphicalModel:
 
     @property
     def log_sum(self) -> float:
-        """The logarithm of the sum of all products of factors."""
+        """The log-partition function: the logarithm of the sum of the product of all factors."""
         return self._propagated[1]
 
     @property
@@ -195,9 +196,9 @@ class GraphicalModel:
 
     @cached_property
     def _propagated(self) -> tuple[list[Floats], float]:
-        """Messages up the tree and down again.
+        """Belief propagation, up the tree and down again: beliefs and the log-partition function.
 
-        All in logarithms, so that cells that hardly ever occur do not underflow.
+        All in logarithms, so that cells of very low probability do not underflow.
         """
         tree, beliefs = self.tree, list(self.potentials)
         upward: list[Floats] = [np.zeros(())] * len(beliefs)
@@ -209,7 +210,7 @@ class GraphicalModel:
         for i in range(1, len(beliefs)):
             parent = tree.parents[i]
             whole = _project_log(beliefs[parent], tree.cliques[parent], tree.separators[i])
-            # What the parent knows, less what it heard from this very child.
+            # The parent's belief without the message that came from this very child.
             beliefs[i] = beliefs[i] + self._spread(whole - upward[i], i, i)
         shift = math.log(self.total) - log_sum
         return [np.exp(belief + shift) for belief in beliefs], log_sum
@@ -235,7 +236,7 @@ class GraphicalModel:
     def _carried(self, clique: int, wanted: frozenset[int]) -> tuple[Clique, Floats]:
         """The distribution of wanted columns at and below a clique, given its separator.
 
-        Branches without a wanted column are left out: what they say, given the rest, sums to one.
+        Branches without a wanted column are left out: given the rest, they sum to one.
         """
         tree = self.tree
         own, joint = tree.cliques[clique], self.beliefs[clique]
@@ -248,7 +249,7 @@ class GraphicalModel:
             if not wanted & self._below[child] - set(own):
                 continue
             more, given = self._carried(child, wanted)
-            # Only what is wanted, or what later children hang on, needs to be carried along.
+            # A clique's own columns stay in the scope, since later children are given by some.
             both = tuple(sorted({*scope, *more}))
             joint = _aligned(joint, scope, both) * _aligned(given, more, both)
             scope = both
@@ -258,17 +259,17 @@ class GraphicalModel:
     @cached_property
     def _below(self) -> list[frozenset[int]]:
         """The columns at and below each clique."""
-        found = [frozenset(clique) for clique in self.tree.cliques]
-        for i in range(len(found) - 1, 0, -1):
-            found[self.tree.parents[i]] |= found[i]
-        return found
+        below = [frozenset(clique) for clique in self.tree.cliques]
+        for i in range(len(below) - 1, 0, -1):
+            below[self.tree.parents[i]] |= below[i]
+        return below
 
     def draw(self, rows: int, rng: np.random.Generator) -> list[Ints]:
         """The bins of some rows, one array for each column, in no order.
 
-        Each clique is drawn given what its parent has drawn, and counts are rounded at random
-        instead of being drawn one by one: the rows then vary less from the model than independent
-        draws would.
+        Each clique is drawn given the values drawn for its parent. Rows are dealt to cells by
+        systematic sampling instead of being drawn one by one, so that they deviate less from the
+        model than independent draws would.
         """
         drawn = [np.zeros(rows, dtype=np.int64) for _ in self.bins]
         tree = self.tree
@@ -290,21 +291,22 @@ def _ravelled(codes: Sequence[Ints], bins: Sequence[int], rows: int) -> Ints:
 
 
 def _dealt(table: Floats, at: Ints, rng: np.random.Generator) -> Ints:
-    """A cell for each row, in proportion to the line of the table that the row is at.
+    """A cell for each row, in proportion to the table's line `at` which the row is.
 
-    A line's expected counts are added up from a random start below one, and each cell gets as many
-    rows as whole numbers are passed within it: right on average, and never off by one or more.
+    Systematic sampling: a line's expected counts are added up from a random start below one, and
+    each cell gets as many rows as whole numbers are passed within it. The numbers of rows are right
+    in expectation, and never off by one or more.
     """
     sizes = np.bincount(at, minlength=len(table))
     sums = table.sum(axis=1, keepdims=True)
     even = np.full_like(table, 1 / table.shape[1])
     shares = np.divide(table, sums, out=even, where=sums > 0)
     upto = np.cumsum(shares * sizes[:, None], axis=1) + rng.random((len(table), 1))
-    upto[:, -1] = sizes + 0.5  # whatever the start: the sum may be a rounding off
+    upto[:, -1] = sizes + 0.5  # the last one passes the size exactly, whatever rounding did
     whole = np.minimum(np.floor(upto), sizes[:, None]).astype(np.int64)
     counts = np.diff(whole, axis=1, prepend=0)
     cells = np.repeat(np.tile(np.arange(table.shape[1]), len(table)), counts.ravel())
-    # Rows of a line get its cells in random order.
+    # The cells of a line are dealt to its rows in random order.
     order = np.lexsort((rng.random(len(at)), at))
     dealt = np.empty(len(at), dtype=np.int64)
     dealt[order] = cells
@@ -323,25 +325,27 @@ def fit(
     Parameters
     ----------
     bins : sequence of int
-        Of each column.
+        The number of bins of each column.
     measured : sequence of Measurement
     before : GraphicalModel, optional
-        A model of the first of them, to start from.
+        A model of the first of the measurements, to start from.
     steps : int
 
     Notes
     -----
     With counts y and noise of deviation s, the model minimises the sum of (expected - y)^2 / 2 s^2
-    plus a little of its distance from an even spread, tau n KL. The dual of that has no
-    constraints: over the potentials p of the measured sets, n log Z(p) - p y + tau s^2 p^2 / 2,
-    whose gradient is expected - y + tau s^2 p, from one belief propagation. It is convex, and
-    L-BFGS minimises it, each potential scaled by the curvature that its own count gives.
+    plus tau n times its Kullback-Leibler divergence from the uniform distribution. The dual of that
+    has no constraints: over the potentials p of the measured sets, n log Z(p) - p y +
+    tau s^2 p^2 / 2, whose gradient is expected - y + tau s^2 p, from one belief propagation. It is
+    convex, and L-BFGS minimises it, with each potential scaled by the curvature of its own count.
     """
     base = GraphicalModel.uniform(bins, [m.clique for m in measured], estimate_total(measured))
     homes = [base.tree.home(m.clique) or 0 for m in measured]
     tau = SHRINKAGE / min(m.deviation for m in measured)
     counts = np.concatenate([m.counts.ravel() for m in measured])
     ridge = np.concatenate([np.full(m.counts.size, tau * m.deviation**2) for m in measured])
+    # About the inverse root of the dual's diagonal curvature: a cell's count has a variance of
+    # about itself. Noisy counts may be 0 or less, hence the floor.
     scale = 1 / np.sqrt(np.maximum(counts, np.sqrt(ridge / tau)) + ridge)
 
     def model_of(scaled: Floats) -> GraphicalModel:
@@ -363,20 +367,20 @@ def fit(
 
 
 def _cut(values: Floats, measured: Sequence[Measurement]) -> list[Floats]:
-    """One array for each measurement, in its form."""
+    """Cut a flat array into one array for each measurement, in its shape."""
     ends = np.cumsum([m.counts.size for m in measured])[:-1]
     return [part.reshape(m.counts.shape) for part, m in zip(np.split(values, ends), measured)]
 
 
 def estimate_total(measured: Sequence[Measurement]) -> float:
-    """The number of rows, at least one: the mean of all sums, each by the variance of its noise."""
+    """The number of rows, at least 1: the mean of all sums, weighted by inverse noise variance."""
     weights = np.array([1 / (m.counts.size * m.deviation**2) for m in measured])
     sums = np.array([m.counts.sum() for m in measured])
     return max(1.0, float((weights * sums).sum() / weights.sum()))
 
 
 def _project(table: Floats, scope: Clique, columns: Sequence[int]) -> Floats:
-    """Sum out all columns but these, which come out in the order given."""
+    """Marginalise a table to some columns, in the order given."""
     kept = [c for c in scope if c in columns]
     summed = table.sum(axis=tuple(i for i, c in enumerate(scope) if c not in columns))
     return np.asarray(summed).transpose([kept.index(c) for c in columns])
@@ -388,13 +392,13 @@ def _project_log(table: Floats, scope: Clique, columns: Clique) -> Floats:
 
 
 def _log_of_sum(table: Floats, axis: tuple[int, ...] | None = None) -> Floats:
-    """The logarithm of a sum of exponentials; SciPy's takes ten times as long for small tables."""
+    """Log-sum-exp; SciPy's takes ten times as long for small tables."""
     most = table.max(axis=axis, keepdims=True)
     summed = np.log(np.exp(table - most).sum(axis=axis))
     return np.asarray(summed + most.reshape(np.shape(summed)))
 
 
 def _aligned(table: Floats, scope: Clique, onto: Clique) -> Floats:
-    """The table with a dimension of one for each further column of a wider scope, both sorted."""
+    """The table with dimensions of 1 for the other columns of a wider scope, ready to broadcast."""
     sizes = iter(table.shape)
     return table.reshape([next(sizes) if c in scope else 1 for c in onto])

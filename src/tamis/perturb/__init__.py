@@ -1,14 +1,14 @@
-"""Releases that alter values; here is what they share: what is passed in, and the way back.
+"""Methods that alter values, and what they share: the input, the way back to its kind, the draws.
 
 ::
 
-    noise                cells drawn anew with a given chance: uniform, Gaussian, PRAM
+    noise                cells redrawn with a given probability: uniform, Gaussian, PRAM
     shifted_dates        dates of a person moved by one random number of days
-    microaggregation     rows as the middle of a group of k; swaps of near ranks
+    microaggregation     rows replaced by the centre of a group of k; rank swapping
     flip                 cells of a 0/1 table flipped until k rows are identical
     suppression          cells blanked until k rows are alike
-    kernels              rows grouped by k that are near each other
-    suppression_kernels  which cells to blank
+    kernels              clusters of at least k similar rows
+    suppression_kernels  the choice of cells to blank
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from tamis.table import Roles, Table, content_order, number_people, only
 
 @dataclass(frozen=True, eq=False)
 class InputFrame:
-    """What was passed in: its frame, its features, and the way back to its own kind."""
+    """The input as a frame, with its features and a function that converts back to its kind."""
 
     frame: pl.DataFrame
     features: tuple[str, ...]
     back: Callable[[pl.DataFrame], Any]
     library: str | None = None
-    """Whose frame it was; `None` for a `Table` or an array."""
+    """The library of the frame; `None` for a `Table` or an array."""
     labels: tuple[str, ...] = ()
-    """The target and the sensitive column, which may be written beside the features."""
+    """The target and the sensitive column, which may be released beside the features."""
     whose: People | None = None
-    """Those of a `Table`; by default each row is a person."""
+    """The people of a `Table`; by default each row is a person."""
 
     @property
     def people(self) -> People:
@@ -51,24 +51,24 @@ class InputFrame:
 
     @property
     def order(self) -> NDArray[np.int64]:
-        """The rows by what a file may show of them, and then by their people.
+        """The rows sorted by the content that may be released, then by person.
 
-        A method that takes rows one after another takes them so: else what it does to rows that
-        tie would tell which of them came first in the original. People are numbered by their rows
-        as well, since their identifiers have an order, too.
+        Methods that process rows in turn use this order. Otherwise the result for tied rows would
+        reveal which of them came first in the original. People are numbered by the content of their
+        rows as well, since the order of identifiers could reveal something, too.
         """
         shown = only(self.frame, [*self.features, *self.labels])
         return content_order(shown, number_people(shown, self.people).codes)
 
     def answer(self, new: pl.DataFrame, asked: str | None) -> Any:
-        """An altered frame as its own kind, or as one of the library that was asked for."""
+        """An altered frame as the kind of the input, or as a frame of the library asked for."""
         if self.library is None or asked is None:
             return self.back(new)
         return Table(new, library=asked).native()
 
 
 def input_frame(data: Any) -> InputFrame:
-    """A `Table`, a pandas, polars or pyarrow frame, or an array, as a polars frame.
+    """Read a `Table`, a pandas, polars or pyarrow frame, or an array.
 
     >>> input_frame(np.array([[1, 2], [3, 4]])).frame.columns
     ['x0', 'x1']
@@ -119,13 +119,13 @@ def _array(values: Any) -> InputFrame:
 
 
 RandomState = int | np.random.Generator | None
-"""What draws come from: `None` is a new secret of the system's, which nothing can repeat."""
+"""The source of draws; `None` is a fresh secret from the operating system, never repeatable."""
 SECRET_BITS = 128
-"""As many as nobody can try: a seed of 32 bits is found from six altered cells in minutes."""
+"""Too many to try them all; a seed of 32 bits is found from six altered cells in minutes."""
 
 
 def random_source(random_state: RandomState) -> np.random.Generator:
-    """What to draw alterations from; whoever can repeat the draws can undo what they did.
+    """The generator for alterations; anyone who can repeat its draws can undo the alterations.
 
     >>> random_source(7).random() == random_source(7).random()
     True
@@ -138,16 +138,16 @@ def random_source(random_state: RandomState) -> np.random.Generator:
 
 
 def secret_source(secret: int) -> np.random.Generator:
-    """Draws that a secret determines and that do not give it away.
+    """A generator determined by a secret that its draws do not reveal.
 
-    Of the usual generator, PCG64, the state was computed from its numbers (Bouillaguet, Martinez
-    and Sauvage 2020); Philox runs a counter through a cipher with a key of 128 bits.
+    The state of NumPy's default generator, PCG64, has been computed from its output (Bouillaguet,
+    Martinez and Sauvage 2020); Philox runs a counter through a cipher with a key of 128 bits.
     """
     return np.random.Generator(np.random.Philox(secret))
 
 
 def drawn_for(secret: str | None, what: str) -> np.random.Generator:
-    """Draws for one purpose, a stream of its own that the secret determines; `None`: anew."""
+    """A generator for one purpose, derived from the secret; with `None` a fresh one."""
     if secret is None:
         return random_source(None)
     own = hashlib.sha256(f"{secret} {what}".encode()).digest()
@@ -155,7 +155,7 @@ def drawn_for(secret: str | None, what: str) -> np.random.Generator:
 
 
 def with_fractions(data: Any) -> Any:
-    """Arrays of whole numbers as fractions, which may be means or missing; others as they are.
+    """Integer arrays as floats, which can hold means and missing values; other data as they are.
 
     >>> with_fractions([[1, 2]]).tolist()
     [[1.0, 2.0]]
@@ -169,7 +169,7 @@ def with_fractions(data: Any) -> Any:
 def columns_to_alter(
     data: InputFrame, columns: Sequence[str] | None, usual: Sequence[str] | None = None
 ) -> list[str]:
-    """The columns that were named; if none, the usual ones, or all features.
+    """The columns that were named, checked; by default the `usual` ones, else all features.
 
     >>> columns_to_alter(input_frame(np.array([[1, 2], [3, 4]])), ["x1"])
     ['x1']

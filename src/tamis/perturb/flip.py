@@ -1,4 +1,4 @@
-"""`RandomFlip`: flip cells of a 0/1 table until every row has k - 1 others like it."""
+"""`RandomFlip`: flip cells of a 0/1 table until every row equals at least k - 1 others."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from tamis.select.containment.selection import check_k, equal_people, keeping
 from tamis.table import Table, only
 
 ORDERS = 8
-"""In how many orders the neighbours of a row are looked up."""
+"""Number of orders of the rows in which neighbours are looked up."""
 REACH = 8
-"""How many neighbours on each side, or k where that is more."""
+"""Neighbours to look at on each side in each order; k if that is more."""
 KEY = 64
-"""The number of columns that an order looks at."""
+"""Columns that an order sorts by: the bits of one word."""
 Disagreement = Literal["majority", "coin"]
 
 
@@ -54,20 +54,20 @@ class Flipped:
 class RandomFlip(BaseEstimator):  # type: ignore[misc]
     """Flip cells of a 0/1 table so that it becomes k-anonymous over all its columns.
 
-    Rows are grouped into clusters of at least k that differ little; within a cluster each column
-    takes one value: by default that of most rows, ties being broken at random. Where people in a
-    `Table` or `BinaryTable` have several rows, each cluster has rows of at least k people.
+    Rows are grouped into clusters of at least k similar rows; within a cluster each column takes
+    one value: by default that of most rows, ties being broken at random. If people in a `Table` or
+    `BinaryTable` have several rows, each cluster has rows of at least k people.
 
     Parameters
     ----------
     k : int
         The least number of identical rows, or of people who have them.
     disagreement : {"majority", "coin"}
-        What a column takes on which a cluster disagrees: the value of most of its rows, or 0 or 1
-        with even chances. The paper does not say; its shares of flipped cells are nearer to those
+        The value of a column on which a cluster disagrees: that of most of its rows, or 0 or 1 with
+        equal probability. The paper does not say; its shares of flipped cells are nearer to those
         of `coin`, which flips more.
     random_state : int, numpy Generator or None
-        For the orders in which neighbours are looked up, and for ties and coins.
+        For the orders of neighbours, then for ties and coins.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ class RandomFlip(BaseEstimator):  # type: ignore[misc]
     RF of Zhang et al. (2017), section 5.2, after the greedy k-member clustering of Byun, Kamra,
     Bertino and Li (2007), whose exact form compares each row with all others. Here a row is
     compared with its neighbours in eight orders of the rows: each sorts them along the Gray code
-    of up to 64 columns, drawn with a chance that grows with how evenly a column is split. Rows
+    of up to 64 columns, drawn with a probability that grows with how evenly a column is split. Rows
     that occur k times are already clusters. With n rows of L ones each this takes
     O(n log n + n k L) steps with k of at least 8: near-linear in the rows.
 
@@ -145,10 +145,10 @@ def flip(
     random_state: RandomState = None,
     people: Any = None,
 ) -> Flipped:
-    """Flip cells of a 0/1 array, sparse array or frame until each row has k - 1 others like it.
+    """Flip cells of a 0/1 array, sparse array or frame until each row equals k - 1 others.
 
     `disagreement` is that of `RandomFlip`. With `people`, the person of each row by name or number,
-    until k people have each row; the anonymity counts them.
+    cells are flipped until each row is shared by k people, and the anonymity counts people.
 
     Examples
     --------
@@ -165,10 +165,10 @@ def flip(
     who, coin = People.named(people, table.shape[0]), disagreement == "coin"
 
     def attempt(rows: int) -> Flipped:
-        found = _flipped(table, rows, random_state, coin)
-        return replace(found, anonymity=equal_people(found.matrix, who))
+        flipped = _flipped(table, rows, random_state, coin)
+        return replace(flipped, anonymity=equal_people(flipped.matrix, who))
 
-    return keeping(k, who, attempt, lambda each: each.anonymity)
+    return keeping(k, who, attempt, lambda flipped: flipped.anonymity)
 
 
 def _flipped(table: sparse.csr_array, k: int, random_state: RandomState, coin: bool) -> Flipped:
@@ -197,7 +197,7 @@ def _clusters(table: sparse.csr_array, k: int, rng: np.random.Generator) -> NDAr
 
 
 def _orders(rows: sparse.csr_array, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Orders in which rows that have much in common tend to be close together.
+    """Orders of the rows in which similar rows tend to be close together.
 
     Neighbours in a Gray code differ in one bit, so no step of an order changes many columns.
     """
@@ -205,10 +205,12 @@ def _orders(rows: sparse.csr_array, rng: np.random.Generator) -> NDArray[np.int6
     even = np.log(np.maximum(share * (1 - share), np.finfo(float).tiny))
     orders = []
     for _ in range(ORDERS):
+        # Gumbel noise on the log weights: a draw without replacement, in proportion to them.
         columns = np.argsort(-(even + rng.gumbel(size=len(even))), kind="stable")[:KEY]
         bits = np.zeros((rows.shape[0], KEY), np.uint8)
         bits[:, : len(columns)] = rows[:, columns].toarray()
         key = np.packbits(bits, axis=1).view(">u8")[:, 0].astype(np.uint64)
+        # A prefix XOR turns the bits, read as a Gray code, into their place in its sequence.
         for shift in (1, 2, 4, 8, 16, 32):
             key ^= key >> np.uint64(shift)
         orders.append(np.argsort(key, kind="stable"))
@@ -216,7 +218,7 @@ def _orders(rows: sparse.csr_array, rng: np.random.Generator) -> NDArray[np.int6
 
 
 def _with_left_over(table: sparse.csr_array, clusters: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The fewer than k rows without a cluster join the one whose middle is nearest."""
+    """Add the fewer than k rows that have no cluster to the one whose majority row is nearest."""
     left = np.flatnonzero(clusters < 0)
     if not len(left):
         return clusters
@@ -224,6 +226,7 @@ def _with_left_over(table: sparse.csr_array, clusters: NDArray[np.int64]) -> NDA
     ones, size = _counts(table[inside], clusters[inside])
     ones.data = (2 * ones.data > size[_rows_of(ones)]).astype(np.int64)
     alone = table[left].astype(np.int64)
+    # Hamming distances, less the ones of each row itself, which are the same for every cluster.
     apart = ones.sum(axis=1)[:, None] - 2 * (ones @ alone.T).toarray()
     joined = clusters.copy()
     joined[left] = apart.argmin(axis=0)
@@ -233,9 +236,10 @@ def _with_left_over(table: sparse.csr_array, clusters: NDArray[np.int64]) -> NDA
 def _levelled(
     table: sparse.csr_array, clusters: NDArray[np.int64], rng: np.random.Generator, coin: bool
 ) -> tuple[sparse.csr_array, int]:
-    """Every row as its cluster, and the number of cells that changed."""
+    """Replace every row by that of its cluster; also return the number of cells that changed."""
     ones, size = _counts(table, clusters)
     others = size[_rows_of(ones)] - ones.data
+    # One draw for every entry, needed or not, so that the draws do not depend on the rule.
     heads = rng.random(ones.nnz) < 0.5
     open_to_chance = (others > 0) if coin else (ones.data == others)
     kept = np.where(open_to_chance, heads, ones.data > others)
@@ -249,7 +253,7 @@ def _levelled(
 def _counts(
     table: sparse.csr_array, clusters: NDArray[np.int64]
 ) -> tuple[sparse.csr_array, NDArray[np.int64]]:
-    """Ones of each column in each cluster, and the rows of each cluster."""
+    """The ones of each column in each cluster, and the size of each cluster."""
     size = np.bincount(clusters)
     place = (clusters, np.arange(len(clusters)))
     member = sparse.csr_array((np.ones(len(clusters), np.int64), place))
@@ -268,7 +272,7 @@ def _least_equal(table: sparse.csr_array) -> int:
 
 
 def _cells_and_way_back(X: Any) -> tuple[Any, Callable[[sparse.csr_array], Any]]:
-    """The 0/1 cells of any kind of table, and the way back to that kind."""
+    """The 0/1 cells of any kind of table, and a function that converts back to that kind."""
     if isinstance(X, BinaryTable):
         return X.matrix, lambda new: replace(X, matrix=new)
     if sparse.issparse(X):

@@ -1,13 +1,13 @@
-"""Kernels: rows grouped by at least k that are near each other.
+"""Kernels: clusters of at least k similar rows.
 
 `gathered` groups rows of a 0/1 table so that they need few flips: greedy k-member clustering, with
 two shortcuts. Rows that occur k times or more are already clusters. And a row is compared only with
 its neighbours in a few orders of all rows, not with every row, so the work grows in proportion to
 the number of rows.
 
-`mdav` groups any rows by the maximum distance to the average vector: the row farthest from the
-middle of all that remain gathers those nearest to it; so does the row farthest from that one. This
-repeats until too few are left for two groups.
+`mdav` groups any rows by maximum distance to average vector: the row farthest from the centre of
+all that remain forms a group with those nearest to it, and so does the row that is then farthest
+from it. This repeats until too few are left for two groups.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def gathered(
     """The cluster of each distinct row; -1 for the fewer than k that are left over.
 
     `orders` holds permutations of the rows, `seeds` the sequence in which clusters begin, and
-    `reach` how many neighbours are looked at on each side in each order.
+    `reach` is the number of neighbours to look at on each side in each order.
     """
     rows = weight.size
     cluster = np.full(rows, -1, np.int64)
@@ -46,6 +46,8 @@ def gathered(
         near = shortlist(seed, before, after, reach, seen)
         members, flips, size = grown(seed, near, indptr, indices, weight, k, counts)
         anchor, apart = nearest(seed, anchors, rank, reach, indptr, indices, counts)
+        # Joining a row that is a cluster already is cheaper if the seed's flips are at most the
+        # mean flips of a row in a cluster of its own.
         if anchor >= 0 and (size < k or apart * size <= flips):
             cluster[seed] = cluster[anchor]
             unlink(seed, before, after)
@@ -75,7 +77,7 @@ def light_neighbours(orders: Any, weight: Any, k: int) -> Any:
 
 @register_jitable
 def heavy_neighbours(orders: Any, weight: Any, k: int) -> Any:
-    """The rows that are clusters as they are in each order, and how many precede each row."""
+    """The rows that are clusters already, in each order, and how many of them precede each row."""
     heavy = 0
     for w in weight:
         heavy += w >= k
@@ -103,7 +105,10 @@ def unlink(i: int, before: Any, after: Any) -> None:
 
 @register_jitable
 def shortlist(seed: int, before: Any, after: Any, reach: int, seen: Any) -> Any:
-    """The rows without a cluster that are near the seed in some order, each once."""
+    """The rows without a cluster that are near the seed in some order, each once.
+
+    `seen` holds the last seed that each row was listed for, and so needs no clearing.
+    """
     near = np.empty(2 * reach * before.shape[0], np.int64)
     found = 0
     seen[seed] = seed
@@ -123,9 +128,9 @@ def shortlist(seed: int, before: Any, after: Any, reach: int, seen: Any) -> Any:
 
 @register_jitable
 def grown(seed: int, near: Any, indptr: Any, indices: Any, weight: Any, k: int, counts: Any) -> Any:
-    """A cluster that begins at the seed and takes, again and again, the row that adds least.
+    """Grow a cluster from the seed by repeatedly adding the row that costs the fewest flips.
 
-    Gives its rows, the cells that must flip, and how many rows of the table it stands for.
+    Returns its distinct rows, the cells that must flip, and the rows of the table it stands for.
     """
     members = np.empty(k, np.int64)
     members[0], taken = seed, 1
@@ -134,7 +139,7 @@ def grown(seed: int, near: Any, indptr: Any, indices: Any, weight: Any, k: int, 
     free = np.ones(near.size, np.bool_)
     shift = np.empty(k, np.int64)
     while size < k:
-        shift[:] = -1  # most rows stand for themselves, so few weights are ever asked for
+        shift[:] = -1  # cached by weight: most distinct rows occur once, so few weights are needed
         best, least, least_each = -1, 0, np.inf
         for j in range(near.size):
             if free[j]:
@@ -152,7 +157,7 @@ def grown(seed: int, near: Any, indptr: Any, indices: Any, weight: Any, k: int, 
         flips += least
         size += weight[near[best]]
         add(near[best], indptr, indices, weight, counts)
-    for i in members[:taken]:
+    for i in members[:taken]:  # leave the shared counts clear for the next cluster
         for j in range(indptr[i], indptr[i + 1]):
             counts[indices[j]] = 0
     return members[:taken], flips, size
@@ -166,7 +171,11 @@ def add(i: int, indptr: Any, indices: Any, weight: Any, counts: Any) -> None:
 
 @register_jitable
 def moved(members: Any, indptr: Any, indices: Any, counts: Any, size: int, w: int) -> int:
-    """Flips that w more rows without any ones would add; each column counted once."""
+    """Flips that w more rows of zeros would add to a cluster; each column is counted once.
+
+    Within a cluster a column costs the smaller of its ones and its zeros. A column that was counted
+    is marked by a negative count, which is undone at the end.
+    """
     more = 0
     for i in members:
         for j in range(indptr[i], indptr[i + 1]):
@@ -182,7 +191,7 @@ def moved(members: Any, indptr: Any, indices: Any, counts: Any, size: int, w: in
 
 @register_jitable
 def own(i: int, indptr: Any, indices: Any, counts: Any, size: int, w: int) -> int:
-    """What the ones of a row change against w rows without any ones."""
+    """The change of flips if w rows equal to row i are added instead of w rows of zeros."""
     more = 0
     for j in range(indptr[i], indptr[i + 1]):
         ones = counts[indices[j]]
@@ -194,7 +203,7 @@ def own(i: int, indptr: Any, indices: Any, counts: Any, size: int, w: int) -> in
 def nearest(
     seed: int, anchors: Any, rank: Any, reach: int, indptr: Any, indices: Any, counts: Any
 ) -> Any:
-    """The nearest of the neighbouring rows that are clusters as they are, and its distance."""
+    """The nearest of the neighbouring rows that are clusters already, and its Hamming distance."""
     for j in range(indptr[seed], indptr[seed + 1]):
         counts[indices[j]] = 1
     best, least = -1, 1 << 60
@@ -202,6 +211,8 @@ def nearest(
         here = rank[o, seed]
         for place in range(max(0, here - reach), min(anchors.shape[1], here + reach)):
             i = anchors[o, place]
+            # The ones of the seed, plus one for each one of i that the seed lacks, less one for
+            # each that both have.
             apart = indptr[seed + 1] - indptr[seed]
             for j in range(indptr[i], indptr[i + 1]):
                 apart += 1 - 2 * counts[indices[j]]
@@ -214,13 +225,14 @@ def nearest(
 
 @njit(cache=True)
 def mdav(numbers: Any, scale: Any, codes: Any, weight: Any, k: int) -> Any:
-    """The group of each row; each has k to 2k - 1.
+    """The group of each row; each group has k to 2k - 1 rows.
 
-    `numbers` are compared by squared differences times `scale`. Two `codes` that differ are as far
-    apart as `weight` says: they stand for one coordinate for each value, 1 or 0.
+    `numbers` are compared by squared differences times `scale`. Two different `codes` of a column
+    have the distance `weight`: a code stands for 0/1 coordinates, one for each value.
 
-    The first `left` of `rows` have no group yet. Rows with a group give way to the last of them, so
-    that those that remain lie side by side; equals are told apart by their numbers, not places.
+    The first `left` of `rows` have no group yet. A row that gets a group is overwritten by the last
+    of these, so that the rest lies side by side in memory. Ties are therefore decided by the rows'
+    numbers, not by their places.
     """
     numbers, codes = numbers.copy(), codes.copy()
     rows = np.arange(numbers.shape[0])
@@ -233,7 +245,9 @@ def mdav(numbers: Any, scale: Any, codes: Any, weight: Any, k: int) -> Any:
     groups, left = 0, rows.size
     while left >= 2 * k:
         from_middle(numbers, scale, codes, weight, left, shares, apart)
+        # Below 3k rows a second group would leave fewer than k for the last one.
         for _ in range(2 if left >= 3 * k else 1):
+            # The second time `apart` are the distances from the row that the first group began at.
             start = farthest_place(apart, rows, left)
             from_row(numbers, scale, codes, weight, left, start, apart)
             for place in nearest_places(apart, rows, left, k):
@@ -254,7 +268,7 @@ def mdav(numbers: Any, scale: Any, codes: Any, weight: Any, k: int) -> Any:
 def from_middle(
     numbers: Any, scale: Any, codes: Any, weight: Any, left: int, shares: Any, apart: Any
 ) -> None:
-    """How far the remaining rows are from their middle."""
+    """Squared distances of the remaining rows from their centre."""
     apart[:left] = 0.0
     for j in range(numbers.shape[1]):
         middle = 0.0
@@ -271,7 +285,8 @@ def from_middle(
         for share in shares[j]:
             alike += share**2
         for i in range(left):
-            # Two values differ in two coordinates, so each counts for half the weight.
+            # From the vector of shares: (1 - p)**2 in the own coordinate, p**2 in all others. Two
+            # values differ in two coordinates, so each counts for half the weight.
             apart[i] += weight[j] * (1 - 2 * shares[j, codes[i, j]] + alike) / 2
 
 
@@ -279,7 +294,7 @@ def from_middle(
 def from_row(
     numbers: Any, scale: Any, codes: Any, weight: Any, left: int, start: int, apart: Any
 ) -> None:
-    """How far the remaining rows are from one of them."""
+    """Squared distances of the remaining rows from one of them."""
     for i in range(left):
         total = 0.0
         for j in range(numbers.shape[1]):
@@ -302,7 +317,11 @@ def farthest_place(apart: Any, rows: Any, left: int) -> int:
 
 @register_jitable
 def nearest_places(apart: Any, rows: Any, left: int, k: int) -> Any:
-    """The places of the k nearest rows, falling; of equals, those of later rows."""
+    """The places of the k nearest rows, descending; of equally near rows the later ones.
+
+    By insertion into a short sorted list. Descending, so that moving the last row into a place
+    that was freed never moves a row that is still to be taken.
+    """
     places = np.empty(k, np.int64)
     count = 0
     for i in range(left):
@@ -320,5 +339,5 @@ def nearest_places(apart: Any, rows: Any, left: int, k: int) -> Any:
 
 @register_jitable
 def before(apart: Any, rows: Any, i: int, j: int) -> bool:
-    """Whether one row is taken before another."""
+    """Whether the row at one place is taken before that at another."""
     return bool(apart[i] < apart[j] or (apart[i] == apart[j] and rows[i] > rows[j]))

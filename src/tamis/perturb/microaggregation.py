@@ -1,7 +1,7 @@
-"""Values among similar ones: their middle for all of a group, or one in place of another.
+"""Microaggregation and rank swapping: values replaced by similar ones.
 
-`Microaggregation` makes groups of at least k similar rows, each row as the middle of its group;
-with `RankSwap` values change places with others of nearly the same rank.
+`Microaggregation` forms groups of at least k similar rows and replaces each row by the centre of
+its group; `RankSwap` swaps values with others of nearly the same rank.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ Groups = NDArray[np.int64]
 
 
 class Microaggregation(BaseEstimator):  # type: ignore[misc]
-    """Replace each value by the middle of a group of at least k similar rows.
+    """Replace each value by the centre of a group of at least k similar rows.
 
-    All columns are grouped together, by MDAV: numbers and dates become the mean of their group,
-    categories its most frequent value (of equals, the commonest in the whole table). So each row is
-    the same as at least k - 1 others in the columns that were altered. Where people in a `Table`
-    have several rows, each group has rows of at least k people.
+    Rows are grouped by all columns together, by MDAV: numbers and dates become the mean of their
+    group, categories its most frequent value (of equals, the commonest in the whole table). So each
+    row equals at least k - 1 others in the altered columns. If people in a `Table` have several
+    rows, each group has rows of at least k people.
 
-    No group gets a category that fewer than k people have, nor a number that one person alone of
-    the group has; where no other category is left, the cells are missing.
+    No group gets a category that fewer than k people have, nor a mean of the numbers of a single
+    person; if no other value is left, the cells become missing.
 
     Parameters
     ----------
@@ -59,14 +59,14 @@ class Microaggregation(BaseEstimator):  # type: ignore[misc]
     anonymity_ : int
         The least number of rows, or of people, alike in these columns, measured on the result.
     lost_ : float
-        The share of the variation of these columns that lies within groups, and so is lost.
+        Information loss: the share of the variation of these columns that is within groups.
 
     Notes
     -----
     Domingo-Ferrer and Mateo-Sanz (2002); Domingo-Ferrer and Torra (2005) for categories. A column's
-    squared differences are divided by its variance. A category stands for a coordinate, 1 or 0, for
-    each value; missing is a value of its own. Where a number is missing, it counts as the mean, and
-    a coordinate more says that it is missing; in a group of which most lack it, all do. Groups have
+    squared differences are divided by its variance. A category is one-hot coded, with missing as a
+    value of its own. A missing number counts as the mean, with one more coordinate that says that
+    it is missing; in a group of which most lack it, it becomes missing for all. Groups have
     k to 2k - 1 rows. With n rows this takes about n * n / k steps for each column.
 
     It works on the rows it is given, so there is `fit_transform` and no `transform`.
@@ -101,7 +101,7 @@ class Microaggregation(BaseEstimator):  # type: ignore[misc]
 
 
 class _Grouped(NamedTuple):
-    """The group of each row, the rows as the middle of their groups, and how many are alike."""
+    """The group of each row, the rows replaced by the centres, and the anonymity reached."""
 
     groups: Groups
     middles: pl.DataFrame
@@ -115,11 +115,11 @@ def _grouped_rows(frame: pl.DataFrame, k: int, people: People) -> _Grouped:
         alike = grouped(middles, middles.columns, people)
         return _Grouped(groups, middles, alike.k_anonymity)
 
-    return keeping(k, people, attempt, lambda each: each.anonymity)
+    return keeping(k, people, attempt, lambda result: result.anonymity)
 
 
 def mdav_groups(frame: pl.DataFrame, k: int) -> Groups:
-    """The group of each row, of k to 2k - 1 rows that are near each other in all columns.
+    """The MDAV group of each row: k to 2k - 1 rows that are similar in all columns.
 
     >>> mdav_groups(pl.DataFrame({"age": [20, 61, 24, 59, 60]}), 2).tolist()
     [0, 1, 0, 1, 1]
@@ -142,14 +142,14 @@ def mdav_groups(frame: pl.DataFrame, k: int) -> Groups:
 
 
 class _Coordinate(NamedTuple):
-    """The place of each row on an axis, and what a squared difference counts."""
+    """The position of each row on an axis, and the factor of a squared difference."""
 
     at: NDArray[np.float64]
     scale: float
 
 
 def _coordinates(column: pl.Series) -> list[_Coordinate]:
-    """Where the numbers of a column are; where some are missing, also which."""
+    """The coordinates of a column of numbers: its values and, if some are missing, which."""
     at = as_floats(column)
     missing = np.isnan(at)
     if missing.all():
@@ -161,7 +161,7 @@ def _coordinates(column: pl.Series) -> list[_Coordinate]:
 
 
 def _spread_of_codes(codes: NDArray[Any]) -> float:
-    """The variance of all coordinates of a category together."""
+    """The sum of the variances of all one-hot coordinates of a category."""
     shares = np.bincount(codes) / len(codes)
     return float((shares * (1 - shares)).sum())
 
@@ -171,7 +171,7 @@ def _per_variance(variance: float) -> float:
 
 
 def middle(column: pl.Series, groups: Groups, people: People, k: int) -> pl.Series:
-    """Each cell as the middle of its group: the mean, or the most frequent category.
+    """Replace each cell by the centre of its group: the mean, or the most frequent category.
 
     >>> ages = pl.Series("age", [1, 2, None, 9, 8])
     >>> middle(ages, np.array([0, 0, 0, 1, 1]), People.of_rows(5), k=2).to_list()
@@ -183,7 +183,7 @@ def middle(column: pl.Series, groups: Groups, people: People, k: int) -> pl.Seri
     present = ~np.isnan(at)
     sizes, known = np.bincount(groups), np.bincount(groups, present)
     sums = np.bincount(groups, np.where(present, at, 0.0))
-    # The mean of one person's numbers is what this person has, given to all of the group.
+    # The mean of a single person's numbers would disclose them to everybody who sees the group.
     whose = np.unique(np.column_stack([groups, people.codes])[present], axis=0)[:, 0]
     enough = np.bincount(whose, minlength=len(sizes)) >= min(k, 2)
     means = np.where((2 * known >= sizes) & enough, sums / np.maximum(known, 1), np.nan)
@@ -194,8 +194,8 @@ def middle(column: pl.Series, groups: Groups, people: People, k: int) -> pl.Seri
 def _commonest(column: pl.Series, groups: Groups, people: People, k: int) -> pl.Series:
     """The most frequent value of each group; of equals, the commonest of all, then the first.
 
-    Only values of at least k people are given to a group, since a rarer one would say that one of
-    these few is in it; a group of rare values alone gets none.
+    Only values of at least k people are given to a group, since a rarer one would disclose that one
+    of these few is in it; a group of rare values alone becomes missing.
     """
     cells = pl.DataFrame(
         {
@@ -220,7 +220,7 @@ def _commonest(column: pl.Series, groups: Groups, people: People, k: int) -> pl.
 
 
 def _lost(frame: pl.DataFrame, groups: Groups) -> float:
-    """The share of the variation within groups, averaged over the columns that vary."""
+    """The share of the variation that is within groups, averaged over the columns that vary."""
     shares = []
     for column in frame.get_columns():
         codes = dense(coded(column)).codes
@@ -245,13 +245,13 @@ def _within(parts: Sequence[NDArray[Any]], groups: Groups) -> float | None:
 class RankSwap(BaseEstimator):  # type: ignore[misc]
     """Swap values of a column in pairs whose ranks differ little.
 
-    Each column keeps its values, and so its distribution; which row has which changes. It gives no
-    guarantee: a row may keep all of its values, and each new value is near the true one.
+    Each column keeps its values, and so its distribution; only the rows that have them change. It
+    gives no guarantee: a row may keep all of its values, and each new value is near the true one.
 
     Parameters
     ----------
     within : float
-        How far apart the ranks of two swapped values may be, as a share of the column's present
+        Largest difference of the ranks of two swapped values, as a share of the column's present
         values, from 0 to 1.
     columns : sequence of str, optional
         What to alter: numbers or dates. `None`: all of these among the features of a `Table`, or
@@ -317,7 +317,7 @@ class RankSwap(BaseEstimator):  # type: ignore[misc]
         cells = bare(column)
         present = cells.fill_nan(None) if cells.dtype.is_float() else cells
         rows = np.flatnonzero(present.is_not_null().to_numpy())
-        rng.shuffle(rows)  # of equal values, any may be first
+        rng.shuffle(rows)  # so that the order of equal values is random
         ranked = rows[np.argsort(cells.gather(rows).to_physical().to_numpy(), kind="stable")]
         source = np.arange(len(cells))
         source[ranked] = ranked[swapped_ranks(len(rows), int(self.within * len(rows)), rng)]
@@ -331,7 +331,7 @@ class RankSwap(BaseEstimator):  # type: ignore[misc]
 
 
 def with_ranks(data: InputFrame) -> list[str]:
-    """The features that hold numbers or dates, more than two of them."""
+    """The features of numbers or dates with more than two distinct values."""
     return [
         c
         for c in data.features
@@ -360,6 +360,6 @@ def swapped_ranks(count: int, reach: int, rng: np.random.Generator) -> NDArray[n
 
 
 def check_within(within: Any) -> None:
-    """Refuse a share of ranks that is not a number from 0 to 1."""
+    """Raise unless `within` is a number from 0 to 1."""
     if isinstance(within, bool) or not isinstance(within, int | float) or not 0 <= within <= 1:
         raise InputError(f"within must be a share of the ranks, from 0 to 1, got {within!r}")

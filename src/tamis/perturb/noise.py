@@ -1,4 +1,4 @@
-"""Each cell is altered with a given chance: `UniformNoise`, `GaussianNoise` and `Pram`.
+"""Noise on cells with a given probability: `UniformNoise`, `GaussianNoise` and `Pram`.
 
 None gives a guarantee: a cell that is not altered is released as it was.
 """
@@ -30,7 +30,7 @@ Bounds = Mapping[str, tuple[float, float]] | Literal["observed"]
 
 
 class Alteration(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """A transformer that draws new cells, column by column, from what it learnt about each."""
+    """A transformer that redraws cells, column by column, from what it learnt about each column."""
 
     random_state: RandomState
 
@@ -40,7 +40,7 @@ class Alteration(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
         self.columns_ = tuple(columns)
 
     def transform(self, X: Any) -> Any:
-        """The same rows with some cells altered, as the kind of table that came in.
+        """Alter some cells and return the same rows as the same kind of table.
 
         Missing cells stay missing.
         """
@@ -71,7 +71,7 @@ class Alteration(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
 
 
 class _Noise(Alteration):
-    """What both kinds share: which cells change, and what is learnt about a column."""
+    """What `UniformNoise` and `GaussianNoise` share: which cells change, and fitting."""
 
     def __init__(
         self,
@@ -124,7 +124,7 @@ class _Noise(Alteration):
 
     @abstractmethod
     def _learn(self, column: pl.Series, limits: tuple[float, float] | None) -> Any:
-        """What to draw a column's noise from."""
+        """The parameters that a column's noise is drawn with."""
 
     @abstractmethod
     def _draw(self, column: pl.Series, learnt: Any, rng: np.random.Generator) -> pl.Series:
@@ -132,12 +132,12 @@ class _Noise(Alteration):
 
 
 class UniformNoise(_Noise):
-    """Replace cells by values drawn evenly from the column's range or set of values.
+    """Replace cells by values drawn uniformly from the column's range or set of values.
 
     Parameters
     ----------
     probability : float
-        That a cell is replaced, from 0 to 1.
+        Probability that a cell is replaced, from 0 to 1.
     columns : sequence of str, optional
         What to alter. `None`: the features of a `Table`, every column of a frame or array;
         never the target or the sensitive column of a `Table` unless named here.
@@ -193,10 +193,10 @@ class GaussianNoise(_Noise):
     Parameters
     ----------
     probability : float
-        That a cell is altered, from 0 to 1.
+        Probability that a cell is altered, from 0 to 1.
     bounds : mapping of column to (low, high), or "observed", optional
         Limits within which altered numbers are kept; ``"observed"`` are those that were fitted.
-        `None`: noise may take a number beyond what was seen.
+        `None`: altered numbers may be beyond the range that was fitted.
     columns, random_state
         As for `UniformNoise`.
 
@@ -212,7 +212,8 @@ class GaussianNoise(_Noise):
     Notes
     -----
     GN of Fletcher and Islam, section 7.1: the noise of a column has the variance of the column,
-    and categories are drawn as often as they occur. A column of whole numbers stays one.
+    and categories are drawn in proportion to their frequencies. A column of whole numbers stays
+    one.
 
     Examples
     --------
@@ -238,13 +239,14 @@ class GaussianNoise(_Noise):
         low, high = limits or (-np.inf, np.inf)
         if column.dtype.is_integer():
             values = np.rint(values)
+            # Whole numbers are exact in float64 up to 2**53 only.
             least = 0.0 if column.dtype.is_unsigned_integer() else -(2.0**53)
             low, high = max(np.ceil(low), least), min(np.floor(high), 2.0**53)
         return pl.Series(np.clip(values, low, high)).cast(column.dtype)
 
 
 def check_probability(probability: Any) -> None:
-    """Refuse a probability outside [0, 1]."""
+    """Raise unless a probability is a number from 0 to 1."""
     if isinstance(probability, bool) or not isinstance(probability, int | float):
         raise InputError(f"probability must be a number from 0 to 1, got {probability!r}")
     if not 0 <= probability <= 1:
@@ -286,18 +288,18 @@ def _observed(column: pl.Series) -> tuple[float, float]:
 
 
 def _picked(values: pl.Series, column: pl.Series, rng: np.random.Generator) -> pl.Series:
-    """Values by number, so that every type of column keeps its type."""
+    """One value drawn for each cell, by position, so that every type of column is kept."""
     places: NDArray[np.int64] = rng.integers(0, len(values), len(column))
     return values.gather(places)
 
 
 Chances = NDArray[np.float64]
 MOST_VALUES = 1000
-"""The most values of a column: the chances are a square of them."""
+"""Most values of a column, since the transition matrix grows with their square."""
 
 
 class Transition(NamedTuple):
-    """The values of a column, and the chances of each to become each."""
+    """The values of a column and its matrix of transition probabilities, from row to column."""
 
     values: pl.Series
     chances: Chances
@@ -312,9 +314,9 @@ class Pram(Alteration):
     Parameters
     ----------
     change : float
-        The chance that a value is drawn anew in each of two steps, from 0 to 1: the second step
-        undoes what the first does to the frequencies. Up to twice that share of the values differ
-        afterwards; a rare value stays less often than a frequent one.
+        Probability that a value is redrawn in each of two steps, from 0 to 1: the second step
+        undoes the effect of the first on the frequencies. Up to twice that share of the values
+        differ afterwards; a rare value stays less often than a frequent one.
     columns : sequence of str, optional
         What to alter. `None`: the columns of texts and booleans among the features of a `Table`,
         or in a frame or array.
@@ -326,14 +328,14 @@ class Pram(Alteration):
     columns_ : tuple of str
         The columns that are altered.
     transitions_ : dict of column to Transition
-        The values of each column, and the chances of each to become each.
+        The values of each column and its transition matrix.
 
     Notes
     -----
     Kooiman, Willenborg and Gouweleeuw (1997), made invariant in two stages. P keeps a value with
-    chance 1 - change and draws any other with the same chance; Q is what P's result tells of the
-    value before, by Bayes' rule. With the frequencies p, p P Q = p, so R = P Q keeps them. Missing
-    cells stay missing.
+    probability 1 - change and draws each other one with equal probability; Q is the posterior of
+    the value before given P's result. With the frequencies p, p P Q = p, so R = P Q keeps them.
+    Missing cells stay missing.
 
     Examples
     --------
@@ -373,7 +375,7 @@ class Pram(Alteration):
         return self
 
     def _alter(self, column: pl.Series, rng: np.random.Generator) -> pl.Series:
-        """A new value for each present cell, by the chances of its value."""
+        """Redraw each present cell by the transition probabilities of its value."""
         known = self.transitions_[column.name]
         draws = rng.random(len(column))
         number = pl.DataFrame({"value": bare(column)}).join(
@@ -394,6 +396,7 @@ class Pram(Alteration):
         new = np.empty(len(column), dtype=np.int64)
         for value, chances in enumerate(known.chances):
             rows = np.flatnonzero(old == value)
+            # Without the last sum, which may be just below 1 by rounding: the last value takes all.
             new[rows] = np.searchsorted(chances.cumsum()[:-1], draws[rows], side="right")
         missing = pl.Series([None], dtype=column.dtype)
         return known.values.gather(new).zip_with(present, missing).alias(column.name)
@@ -410,7 +413,7 @@ def nominal_columns(data: InputFrame) -> list[str]:
 
 
 def invariant(shares: Chances, change: float) -> Chances:
-    """Chances of each value to become each, under which these shares stay as they are.
+    """A transition matrix that leaves these shares unchanged, in expectation.
 
     >>> invariant(np.array([0.5, 0.5]), 0.5).tolist()
     [[0.5, 0.5], [0.5, 0.5]]
@@ -422,10 +425,10 @@ def invariant(shares: Chances, change: float) -> Chances:
     np.fill_diagonal(away, 1 - change)
     joint = shares[:, None] * away
     after = joint.sum(axis=0)
-    # Where no value can come from, none will: any chances do.
+    # A value that no value can become is never the result of P: any row of Q does.
     back = np.divide(joint, after, out=np.full_like(joint, 1 / values), where=after > 0).T
-    found: Chances = away @ back
-    return found
+    transition: Chances = away @ back
+    return transition
 
 
 def _transition(column: pl.Series, change: float) -> Transition:

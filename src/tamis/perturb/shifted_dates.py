@@ -31,36 +31,36 @@ MOST_DAYS = 36_500
 class ShiftedDates(BaseEstimator):  # type: ignore[misc]
     """Move all dates of a person by one random number of days, so that intervals stay.
 
-    It gives no guarantee: whoever knows one date of a person knows by how much all others of the
-    same row moved, and so does whoever sees one that stayed: a target of dates, or what looks like
-    dates and was not read so, is refused. Weekdays, seasons and other columns that follow the
-    calendar narrow it down.
+    It gives no guarantee: an attacker who knows one date of a person knows the shift of all others,
+    and so does anyone who sees a date that stayed. Therefore a target of dates, or a column that
+    looks like dates but was not read as such, is refused. Weekdays, seasons and other columns that
+    follow the calendar narrow the shift down.
 
     Parameters
     ----------
     days : int
-        The most days that dates move, into the past or the future.
+        Largest shift, into the past or the future.
     columns : sequence of str, optional
         What to move. `None`: all features of a `Table`, or columns of a frame, that hold dates.
     random_state : int, numpy Generator or None
-        For the number of each person.
+        For the shift of each person.
 
     Attributes
     ----------
     columns_ : tuple of str
         The columns that were moved.
     blanked_ : int
-        The people whose dates were made missing: they span so much that no shift would hide them.
+        The people whose dates were made missing, because they span too much for a shift to hide.
 
     Notes
     -----
-    A column keeps its first and last day as bounds, since whoever knows the range (the years of a
-    study) would else read off the shift of every date outside of it. So of each person a number is
-    drawn evenly from those of at most `days` that leave all dates within the range of their column.
-    Whoever sees the moved dates of a person, and knows the ranges, is left with `days` or more
-    possible numbers besides the true one: the person's dates could be moved that far in all. Where
-    that is not so, since they span nearly the whole range, they become missing. Numbers near zero
-    are no less likely than others; those of people near the ends of the range are fewer.
+    All dates stay between the first and the last day of their column. Otherwise an attacker who
+    knows the range (the years of a study) could bound the shift of every date outside of it. So
+    the shift of a person is drawn uniformly from those of at most `days` that keep all dates within
+    the ranges. An attacker who sees the moved dates, and knows the ranges, is left with at least
+    `days` possible shifts besides the true one. If a person's dates span so much of a range that
+    there are fewer, they become missing. Shifts near zero are as likely as others; people with
+    dates near the ends of a range have fewer possible shifts.
 
     People are those of a `Table`; else each row is a person. Times of day stay, missing dates stay
     missing, and the columns of a person move together.
@@ -116,9 +116,9 @@ class ShiftedDates(BaseEstimator):  # type: ignore[misc]
     def _shifts(
         self, columns: Sequence[tuple[Ints, NDArray[np.bool_]]], whose: Ints
     ) -> tuple[Ints, NDArray[np.bool_]]:
-        """The number of each person, and whether there is room to hide it."""
+        """The shift of each person, and whether there is room to hide it."""
         people, dated = int(whose.max()) + 1, np.zeros(int(whose.max()) + 1, np.bool_)
-        far = np.iinfo(np.int64).max // 4
+        far = np.iinfo(np.int64).max // 4  # sums and differences of two of these do not overflow
         back, forth = np.full(people, -far), np.full(people, far)
         for days, present in columns:
             if present.any():
@@ -146,14 +146,14 @@ class ShiftedDates(BaseEstimator):  # type: ignore[misc]
 
 
 def check_days(days: Any) -> None:
-    """Refuse what is not a number of days by which dates can be moved."""
+    """Raise unless `days` is a whole number from 1 to `MOST_DAYS`."""
     check_whole("days", days)
     if days > MOST_DAYS:
         raise InputError(f"days must be at most {MOST_DAYS:,}, a century, got {days}")
 
 
 def dated(data: InputFrame) -> list[str]:
-    """The features that hold dates, more than one of them."""
+    """The features of dates with more than one distinct value."""
     return [
         c
         for c in data.features
@@ -173,7 +173,10 @@ def _is_dated(dtype: pl.DataType) -> bool:
 
 
 def _drawn_for(data: InputFrame) -> Ints:
-    """The person of each row, in an order of people that neither rows nor identifiers decide."""
+    """The person of each row, numbered by content, not by the order of rows or identifiers.
+
+    Shifts are drawn in the order of these numbers.
+    """
     if data.people.each_row:
         return np.argsort(data.order)
     shown = only(data.frame, [*data.features, *data.labels])
@@ -181,22 +184,23 @@ def _drawn_for(data: InputFrame) -> Ints:
 
 
 def _days(column: pl.Series) -> tuple[Ints, NDArray[np.bool_]]:
-    """The day of each cell, counted from 1970, and which cells have one."""
+    """The day of each cell, counted from 1970, and which cells have a date."""
     days = _clock(column).cast(pl.Datetime("us")).dt.epoch("d").cast(pl.Int64)
     return days.fill_null(0).to_numpy(), days.is_not_null().to_numpy()
 
 
 def _clock(column: pl.Series) -> pl.Series:
-    """The dates and times of day as people read them where they are, without a zone."""
+    """Dates, and local times without their time zone."""
     column = bare(column)
     return column if column.dtype == pl.Date else column.dt.replace_time_zone(None)
 
 
 def _moved(column: pl.Series, shifts: Ints, room: NDArray[np.bool_]) -> pl.Series:
-    """The column moved by so many days a row; missing where there is no room for it.
+    """The column moved by each row's shift; missing where there is no room for it.
 
-    Clocks move, not instants: an hour more or less would tell whose dates crossed a change of the
-    clocks, and so in which season they were. A time that this skips is that of an hour later.
+    Local times are moved, not instants. Otherwise an hour more or less would show whose dates
+    crossed a change to or from daylight saving time, and so in which season they were. A local time
+    that such a change skips becomes that of an hour later.
     """
     dtype, clock = column.dtype, _clock(column)
     per_day = 1 if dtype == pl.Date else _DAY * _UNITS[dtype.time_unit]  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""`LocalSuppression`: blank single cells until every row has k - 1 others like it."""
+"""`LocalSuppression`: blank single cells until every row equals at least k - 1 others."""
 
 from __future__ import annotations
 
@@ -21,55 +21,55 @@ from tamis.select.containment.selection import check_k, keeping
 from tamis.table import Table, bare, only
 
 Pattern = tuple[int, ...]
-"""Columns that a row blanks."""
+"""A set of columns that a row blanks, by number."""
 Weights = Sequence[float] | NDArray[Any]
 Missing = Literal["value", "anything"]
 MOST_IMAGES = 1 << 23
-"""Rows times patterns are at most this many."""
+"""Most rows times patterns, which bounds the memory of the images."""
 MOST_FREE = 9
-"""The most columns of which all combinations are tried."""
+"""Most columns of which all combinations are tried: 2**9 patterns."""
 MOST_ROUNDS = 50
-"""No search has been seen to need as many; each but the last saves something."""
+"""A stop that no search has been seen to reach; each round but the last saves something."""
 
 
 class LocalSuppression(BaseEstimator):  # type: ignore[misc]
-    """Blank single cells, as few as possible, until every row has k - 1 others like it.
+    """Blank single cells, as few as possible, until every row equals at least k - 1 others.
 
-    What is not blanked stays as it is. Where people in a `Table` have several rows, each group of
-    rows alike has rows of at least k people.
+    Cells that are not blanked stay as they are. If people in a `Table` have several rows, each
+    group of equal rows has rows of at least k people.
 
     Parameters
     ----------
     k : int
         The least number of rows alike, or of people who have them.
     columns : sequence of str, optional
-        The columns an attacker may know, which are blanked and in which rows become alike.
+        The columns an attacker may know, in which cells are blanked and rows become alike.
         `None`: the quasi-identifiers of a `Table`, every column of a frame or array.
     weights : mapping of column to number, optional
-        What a blank in a column costs, 1 for columns that are not named.
+        Cost of a blank in a column; 1 for columns that are not named.
     missing : {"value", "anything"}
         What a missing cell equals. By default it is a value of its own, so that rows alike are
-        blank in the same columns. As sdcMicro counts, it matches anything: then far fewer blanks
-        are enough, but a few rows with many blanks count as like everybody, and anyone who is not
-        one of them may still be the only one with their values.
+        blank in the same columns. With `"anything"`, as in sdcMicro, it matches every value: then
+        far fewer blanks are enough, but a few rows with many blanks count as equal to everybody,
+        and other people may still be the only ones with their values.
 
     Attributes
     ----------
     columns_ : tuple of str
     blanked_ : dict of column to int
-        How many cells of each column were blanked.
+        The number of blanked cells of each column.
     anonymity_ : int
         The least number of rows, or of people, alike by the rule of `missing`.
 
     Notes
     -----
     Each row chooses which of its cells to blank, and at least k rows must end up with the same
-    cells: facility location with a least load, which is hard even for k = 3 (Meyerson and Williams
-    2004). Rows are settled by the cheapest patterns of blanks, then moved one by one and in groups
-    while that saves blanks. All patterns are tried over up to nine columns, those with the most
-    values; the others are blanked together with these, one after another.
+    cells: facility location with lower bounds, which is NP-hard even for k = 3 (Meyerson and
+    Williams 2004). Rows are settled by the cheapest patterns of blanks, then moved one by one and
+    in groups while that saves blanks. All patterns are tried over up to nine columns, those with
+    the most values; the others are only blanked together with all of these, one after another.
 
-    A value that fewer than k rows have can stay in none of them.
+    A value that fewer than k rows have is blanked in all of them.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def suppressed(
     missing: Missing = "value",
     people: PeopleLike = None,
 ) -> Codes:
-    """The codes with cells set to 0, missing, until k rows or people are alike.
+    """The codes with cells set to 0 (missing) until k rows or people are alike.
 
     >>> suppressed(np.array([[1, 1], [1, 2], [1, 2]]), 3, [1, 1]).tolist()
     [[1, 0], [1, 0], [1, 0]]
@@ -144,35 +144,35 @@ def suppressed(
         k,
         who,
         lambda rows: _suppressed_rows(codes, rows, weights),
-        lambda found: _alike(found, "value", who),
+        lambda blanked: _alike(blanked, "value", who),
     )
 
 
 def _suppressed_rows(codes: Codes, k: int, weights: Weights) -> Codes:
-    found = _only_common(codes, k)
-    rows = _worth_searching(found, k)
-    searched = found[rows]
+    blanked = _only_common(codes, k)
+    rows = _worth_searching(blanked, k)
+    searched = blanked[rows]
     patterns = patterns_tried(searched, weights)
     choice = _Blanking.of(searched, patterns, np.asarray(weights, dtype=float)).choices(k)
     for number, pattern in enumerate(patterns):
         if pattern:
-            found[np.ix_(rows[choice == number], np.array(pattern))] = 0
-    return found
+            blanked[np.ix_(rows[choice == number], np.array(pattern))] = 0
+    return blanked
 
 
 def _only_common(codes: Codes, k: int) -> Codes:
-    """The codes without values that fewer than k rows have, since no k rows can share these."""
-    found = codes.copy()
-    for column in found.T:
+    """The codes without values of fewer than k rows, which no k rows can share."""
+    common = codes.copy()
+    for column in common.T:
         column[np.bincount(column)[column] < k] = 0
-    return found
+    return common
 
 
 def _worth_searching(codes: Codes, k: int) -> Codes:
-    """The rows without most of those that many others equal.
+    """The rows to search: of large groups of equal rows only a part.
 
-    Of 4k equal rows or more, 3k are searched for others to join, and those that are left out are
-    k at least: enough by themselves.
+    Of 4k or more equal rows, 3k are searched, for others to join them. At least k are left out,
+    enough to be a group by themselves.
     """
     classes = _classes(codes)
     order = np.argsort(classes, kind="stable")
@@ -183,13 +183,13 @@ def _worth_searching(codes: Codes, k: int) -> Codes:
 
 
 def _classes(codes: Codes) -> Codes:
-    """The same number for rows that are equal."""
+    """Number rows so that equal ones share a number."""
     image, _ = _images(codes, [()])
     return image[:, 0].astype(np.int64)
 
 
 def patterns_tried(codes: Codes, weights: Weights) -> list[Pattern]:
-    """Columns to blank, from none to all, in the order of what they weigh.
+    """The patterns to search, from no column to all, sorted by weight.
 
     >>> patterns_tried(np.array([[1, 1], [1, 2]]), [1, 1])
     [(), (0,), (1,), (0, 1)]
@@ -197,14 +197,18 @@ def patterns_tried(codes: Codes, weights: Weights) -> list[Pattern]:
     rows, width = codes.shape
     by_values = np.argsort([-len(np.unique(column)) for column in codes.T], kind="stable").tolist()
     free = min(width, MOST_FREE, max(1, int(np.log2(max(MOST_IMAGES / rows, 2)))))
-    found = [p for size in range(free + 1) for p in combinations(sorted(by_values[:free]), size)]
+    patterns = [p for size in range(free + 1) for p in combinations(sorted(by_values[:free]), size)]
     longer = accumulate([tuple(by_values[:free]), *((c,) for c in by_values[free:])])
-    found += [tuple(sorted(p)) for p in longer if len(p) > free]
-    return sorted(found, key=lambda p: (sum(weights[c] for c in p), p))
+    patterns += [tuple(sorted(p)) for p in longer if len(p) > free]
+    return sorted(patterns, key=lambda p: (sum(weights[c] for c in p), p))
 
 
 class _Blanking(NamedTuple):
-    """The images of all rows by all patterns, what they cost, and who may have each image."""
+    """The images of all rows by all patterns, their costs, and the rows that can have each image.
+
+    The rows of image i are ``rows[start[i]:start[i + 1]]``, by the `patterns` at the same places.
+    int32 and float32 halve the memory of the largest arrays.
+    """
 
     image: NDArray[np.int32]
     cost: NDArray[np.float32]
@@ -224,7 +228,7 @@ class _Blanking(NamedTuple):
             cost[:, number] = (codes[:, held] != 0) @ weights[held] if held else 0.0
         order = np.argsort(image, axis=None, kind="stable")
         group, row = image.reshape(-1)[order], order // len(patterns)
-        # A row that lacks a cell has one image by two patterns; once is enough.
+        # A row that lacks a cell has the same image with and without blanking it: list it once.
         once = np.r_[True, (np.diff(group) != 0) | (np.diff(row) != 0)]
         start = np.searchsorted(group[once], np.arange(images + 1))
         return cls(
@@ -237,7 +241,7 @@ class _Blanking(NamedTuple):
         )
 
     def choices(self, k: int) -> NDArray[np.int64]:
-        """The pattern of each row."""
+        """The pattern that the search chooses for each row."""
         from tamis.perturb.suppression_kernels import UNSETTLED, settle
 
         choice = np.full(len(self.image), UNSETTLED, dtype=np.int64)
@@ -261,7 +265,7 @@ class _Blanking(NamedTuple):
                 return
 
     def _blank_out(self, choice: NDArray[np.int64], size: NDArray[np.int64], k: int) -> None:
-        """Blank all cells of the rows that are left, and of the groups that lose least by it."""
+        """Blank all cells of unsettled rows, and of the cheapest groups until there are k such."""
         from tamis.perturb.suppression_kernels import UNSETTLED
 
         everything = int(np.argmax(self.weight))
@@ -279,9 +283,9 @@ class _Blanking(NamedTuple):
 
 
 def _images(codes: Codes, patterns: Sequence[Pattern]) -> tuple[NDArray[np.int32], int]:
-    """A number for the cells that each row keeps by each pattern, and how many there are.
+    """Number the distinct images of all rows by all patterns, in the order of the patterns.
 
-    They are numbered in the order of the patterns.
+    Returns the numbers, rows by patterns, and how many there are.
     """
     kept = np.ones((codes.shape[1], len(patterns)), dtype=np.int64)
     for number, pattern in enumerate(patterns):
@@ -289,7 +293,7 @@ def _images(codes: Codes, patterns: Sequence[Pattern]) -> tuple[NDArray[np.int32
     keys, radix = np.zeros((len(codes), len(patterns)), dtype=np.int64), 1
     for column, keeps in zip(codes.T, kept):
         values = int(column.max()) + 1
-        if radix * values >= CODE_LIMIT:
+        if radix * values >= CODE_LIMIT:  # renumber without gaps before the keys overflow
             used, numbers = np.unique(keys, return_inverse=True)
             keys, radix = numbers.reshape(keys.shape), len(used)
         keys = keys * values + np.multiply.outer(column, keeps)
@@ -301,19 +305,19 @@ def _images(codes: Codes, patterns: Sequence[Pattern]) -> tuple[NDArray[np.int32
 
 
 def _unblanked(true: Codes, blanked: Codes, k: int, weights: Weights) -> Codes:
-    """Fewer blanks, where each row need only agree with k wherever neither is blank."""
+    """Restore cells that are not needed if a blank matches anything, the most costly first."""
     from tamis.perturb.suppression_kernels import unblank
 
-    found = blanked.copy()
-    cells = np.flatnonzero((true != 0) & (found == 0))
+    restored = blanked.copy()
+    cells = np.flatnonzero((true != 0) & (restored == 0))
     dearest = np.argsort(-np.asarray(weights, dtype=float)[cells % true.shape[1]], kind="stable")
-    classes = _classes(found)
-    unblank(true, found, k, cells[dearest], np.bincount(classes)[classes])
-    return found
+    classes = _classes(restored)
+    unblank(true, restored, k, cells[dearest], np.bincount(classes)[classes])
+    return restored
 
 
 def _alike(codes: Codes, missing: Missing, people: People) -> int:
-    """The least number of rows alike, or of people who have them."""
+    """The smallest number of rows alike, or of people who have them."""
     from tamis.perturb.suppression_kernels import matches
 
     classes = _classes(codes)

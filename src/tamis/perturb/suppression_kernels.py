@@ -1,10 +1,10 @@
-"""Kernels: which cells of each row to blank so that k rows are alike, with few blanks.
+"""Kernels of local suppression: choose the cells of each row to blank so that k rows are alike.
 
 A row that blanks some columns has an image: its other cells. Rows that choose the same image are a
 group, which must have k rows; each row pays for the cells that it blanks. The images of all rows by
 all patterns of blanks are numbered: ``image[row, pattern]``, at ``cost[row, pattern]``. This is
-facility location with a least load, so it is searched: settle rows by the cheapest patterns, then
-move single rows, open groups and close groups while that saves blanks.
+facility location with lower bounds, which is NP-hard, so it is a local search: settle rows by the
+cheapest patterns, then move single rows, open groups and close groups while that saves blanks.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tamis.kernel_cache import njit
 
 UNSETTLED = -1
 DEAR = 1e9
-"""More than all blanks of a row cost."""
+"""More than all blanks of a row can cost: what an unsettled row pays."""
 LITTLE = 1e-6
 """A saving below this may be due to rounding."""
 
@@ -43,7 +43,8 @@ def settle(image: Any, weight: Any, k: int, choice: Any, size: Any) -> None:
                 break
             gains[best] = 0
             rows = settled_by(image, first + best, k, choice, size, count, False)
-            # What a pattern settles hardly grows while others settle rows, so old figures will do.
+            # Lazy greedy: a pattern is counted again only when its last count is the largest. It
+            # hardly ever grows while others settle rows, so older counts serve as upper bounds.
             if rows < gains.max():
                 gains[best] = rows
             elif rows:
@@ -55,7 +56,7 @@ def settle(image: Any, weight: Any, k: int, choice: Any, size: Any) -> None:
 def settled_by(
     image: Any, pattern: int, k: int, choice: Any, size: Any, count: Any, really: bool
 ) -> int:
-    """How many unsettled rows a pattern settles; they are settled if `really`."""
+    """The number of unsettled rows that a pattern settles; if `really`, settle them."""
     waiting = np.flatnonzero(choice == UNSETTLED)
     for row in waiting:
         count[image[row, pattern]] += 1
@@ -76,7 +77,7 @@ def settled_by(
 
 @register_jitable
 def paid(cost: Any, choice: Any, row: int) -> float:
-    """What a row pays now; dear where it is not settled."""
+    """The cost that a row pays now; `DEAR` if it is unsettled."""
     return DEAR if choice[row] == UNSETTLED else float(cost[row, choice[row]])
 
 
@@ -97,11 +98,11 @@ def cheapest(image: Any, cost: Any, k: int, size: Any, row: int, without: int) -
 
 @njit(cache=True)
 def move_single_rows(image: Any, cost: Any, k: int, choice: Any, size: Any) -> float:
-    """Move single rows to open groups where they blank less; what this saves."""
+    """Move single rows to open groups in which they blank less; return the saving."""
     saved = 0.0
     for row in range(choice.size):
         group = -1 if choice[row] == UNSETTLED else image[row, choice[row]]
-        if group >= 0 and size[group] <= k:
+        if group >= 0 and size[group] <= k:  # the group cannot spare the row
             continue
         best = cheapest(image, cost, k, size, row, group)
         less = paid(cost, choice, row) - cost[row, best] if best >= 0 else 0.0
@@ -118,9 +119,10 @@ def move_single_rows(image: Any, cost: Any, k: int, choice: Any, size: Any) -> f
 def open_groups(
     image: Any, cost: Any, k: int, choice: Any, size: Any, start: Any, rows: Any, patterns: Any
 ) -> float:
-    """Open groups that rows leave others for, and close those that all leave; what this saves.
+    """Open groups that save blanks, with rows from other groups; return the saving.
 
-    Those who may join group g are ``rows[start[g]:start[g + 1]]``, by these `patterns`.
+    The rows that can join group g are ``rows[start[g]:start[g + 1]]``, by the `patterns` at the
+    same places. A group that all rows leave is closed.
     """
     saved = 0.0
     total, count, gone = np.zeros(size.size), np.zeros(size.size), np.zeros(size.size, np.int64)
@@ -151,11 +153,11 @@ def open_groups(
 def changes(
     cost: Any, k: int, choice: Any, size: Any, who: Any, by: Any, left: Any, total: Any, count: Any
 ) -> Any:
-    """What each row would pay more, and whether it goes only together with its whole group.
+    """The change of each row's cost if it joins, and whether it joins only with its whole group.
 
-    So do groups that can spare no row, and those that gain; each row then pays the mean. A group
-    that can spare none and of which not all may join is dear. `total` and `count` are 0 for each
-    group, before and after.
+    A group joins as a whole if all its rows can and it can spare none, or gains in total; each of
+    its rows then counts the mean change. If it can spare none and not all can join, their change is
+    `DEAR`. `total` and `count` are 0 for each group, before and after.
     """
     change, whole = np.empty(who.size), np.zeros(who.size, np.bool_)
     for i, row in enumerate(who):
@@ -178,14 +180,14 @@ def changes(
 
 @register_jitable
 def joiners(change: Any, whole: Any, k: int, size: Any, left: Any, gone: Any) -> Any:
-    """Those who join a group, and how many: all who gain, and k at least if so many may.
+    """The rows that join a new group, and their number: all that gain, and at least k if possible.
 
-    `gone` counts who leaves each group; it is 0 before and after.
+    `gone` counts the rows that leave each group; it is 0 before and after.
     """
     joins, joining = np.empty(change.size, np.int64), 0
     for i in np.argsort(change, kind="mergesort"):
         group = left[i]
-        # Once a row of a group that goes together is in, the others follow.
+        # Once a row of a group that joins as a whole is in, the others follow.
         follows = whole[i] and gone[group] > 0
         if change[i] >= DEAR or (joining >= k and change[i] >= 0 and not follows):
             continue
@@ -205,7 +207,7 @@ def joiners(change: Any, whole: Any, k: int, size: Any, left: Any, gone: Any) ->
 def close_groups(
     image: Any, cost: Any, k: int, choice: Any, size: Any, start: Any, rows: Any
 ) -> float:
-    """Close groups whose rows can all join other ones with fewer blanks; what this saves."""
+    """Close groups whose rows can all join other ones with fewer blanks; return the saving."""
     saved = 0.0
     going, where = np.empty(choice.size, np.int64), np.empty(choice.size, np.int64)
     for group in range(size.size):
@@ -242,10 +244,10 @@ def match(codes: Any, row: int, other: int) -> bool:
 
 @njit(cache=True)
 def matches(codes: Any, equals: Any) -> Any:
-    """How many rows each row agrees with, itself included, where a blank matches anything.
+    """The number of rows that each row matches, itself included, if a blank matches anything.
 
-    Two rows without blanks agree only where they are equal, so these are known from `equals`, how
-    many rows equal each; only pairs with a blank are looked at.
+    Two rows without blanks match only if they are equal. These are counted in `equals`, the number
+    of rows equal to each, so only pairs with a blank need comparing.
     """
     holes = np.zeros(codes.shape[0], np.bool_)
     for row in range(codes.shape[0]):
@@ -263,9 +265,9 @@ def matches(codes: Any, equals: Any) -> Any:
 
 @njit(cache=True)
 def unblank(true: Any, codes: Any, k: int, order: Any, equals: Any) -> None:
-    """Give cells back that are not needed for each row to match k rows.
+    """Restore cells, in place, that need not be blank for each row to match k rows.
 
-    `order` numbers the cells, dearest first; `codes` is changed.
+    `order` has the numbers of the blanked cells, the most costly first.
     """
     count = matches(codes, equals)
     losing = np.empty(codes.shape[0], np.int64)
@@ -276,7 +278,7 @@ def unblank(true: Any, codes: Any, k: int, order: Any, equals: Any) -> None:
             differs = codes[other, column] != 0 and codes[other, column] != true[row, column]
             if other == row or not differs or not match(codes, row, other):
                 continue
-            if count[other] <= k:
+            if count[other] <= k:  # another row needs this match: the cell must stay blank
                 lost = count[row]
                 break
             losing[lost] = other

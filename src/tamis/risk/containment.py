@@ -259,5 +259,5 @@ def _counted_narrow(table: Binary, people: People) -> tuple[NDArray[np.uint64], 
     if width > CUBE or 1 << width > 8 * rows:
         return _distinct_narrow(table)[:2]
     cube = np.bincount(row_masks(table).view(np.int64), minlength=1 << width)
-    masks = np.flatnonzero(cube)
-    return masks.astype(np.uint64), cube[masks]
+    used = np.flatnonzero(cube)
+    return used.astype(np.uint64), cube[used]

@@ -131,8 +131,8 @@ class SensitiveCut:
         cells = dense(coded(column))  # so that each distinct value is looked up once
         row_of = np.empty(cells.radix, dtype=np.int64)
         row_of[cells.codes] = np.arange(column.len())
-        codes = [known.get(v, len(known) + 1) for v in column.gather(row_of).to_list()]
-        return np.where(missing, len(known), np.array(codes, dtype=np.int64)[cells.codes])
+        of_value = [known.get(v, len(known) + 1) for v in column.gather(row_of).to_list()]
+        return np.where(missing, len(known), np.array(of_value, dtype=np.int64)[cells.codes])
 
 
 def cut_sensitive(
