@@ -1,7 +1,7 @@
-"""Noisy counts, and rows drawn to match them: `DPHistogram`, `DPMarginals` and `DPPartition`.
+"""Synthetic rows from noisy counts: `DPHistogram`, `DPMarginals` and `DPPartition`.
 
-The first counts every cell that could occur, the second every column by the label, the third boxes
-of cells that it finds on noisy counts.
+The first counts every possible cell, the second each column by the label, and the third boxes of
+cells that it finds on noisy counts.
 """
 
 from __future__ import annotations
@@ -30,28 +30,29 @@ class DPHistogram(PrivateTable):
     Parameters
     ----------
     epsilon : float
-        What looking at the table may cost.
+        The privacy budget to spend.
     bounds : mapping of column to (low, high), to its values or to a longer declaration
         Public knowledge, which decides types, values and the order of the columns; see
-        `tamis.dp.domain.axis`. Cells are converted accordingly; none is refused.
+        `tamis.dp.domain.axis`. Cells are converted accordingly, and none causes an error.
     bins : int
-        Intervals that a column of numbers is cut into.
+        Intervals of a column of numbers.
     missing : sequence of str
         Columns in which, as is publicly known, a cell may be missing.
     bounds_from_data : bool
-        Take what is not given from the table. This voids the guarantee and issues a warning.
+        Take bounds that are not given from the table. This voids the guarantee and issues a
+        warning.
     neighbours : {"add-remove", "substitute"}
-        Which tables must be indistinguishable; see `tamis.dp.budget.NEIGHBOURS`. `substitute`
+        The tables that must be indistinguishable; see `tamis.dp.budget.NEIGHBOURS`. `substitute`
         needs twice the noise and may reveal the number of rows.
     max_rows_per_person : int
-        The most rows used per person, where a `Table` has identifiers: others are left out at
-        random, and the noise grows with this number.
+        Most rows to use per person, if a `Table` has identifiers: the others are left out at
+        random. The noise grows with this number.
     negative : {"shift", "zero"}
-        What to do with counts below zero. `zero` sets them to zero, which adds spurious rows where
-        most cells are empty; `shift` lowers all counts by the same amount, so that there are as
-        many rows as were measured.
+        How to treat counts below zero. `zero` sets them to zero, which adds spurious rows if most
+        cells are empty; `shift` lowers all counts by the same amount, so that there are as many
+        rows as were measured.
     max_cells : int
-        The most cells to count.
+        Most cells to count.
     random_state : int, numpy Generator or None
         For drawing rows from the noisy counts. The noise itself cannot be seeded.
 
@@ -104,12 +105,12 @@ class DPHistogram(PrivateTable):
 
 
 def shifted(counts: Ints, total: int) -> Ints:
-    """The nearest counts that are not negative and add up to the total.
+    """The nearest non-negative counts that add up to the total.
 
     Notes
     -----
-    The projection onto a simplex: all counts fall by the same amount, and those below zero become
-    zero; then they are rounded so that the total is kept, the largest remainders up.
+    The projection onto a simplex: all counts are lowered by the same amount, and those below zero
+    become zero. They are rounded by the largest remainders, so that the total is kept.
 
     Examples
     --------
@@ -118,11 +119,13 @@ def shifted(counts: Ints, total: int) -> Ints:
     """
     if total <= 0:
         return np.zeros_like(counts)
+    # For each number m of counts that stay above zero: the amount that makes the m largest ones sum
+    # to the total. The right m is the last one for which all m stay above zero.
     falling = np.sort(counts)[::-1]
     excess = (np.cumsum(falling) - total) / np.arange(1, len(counts) + 1)
     last = int(np.flatnonzero(falling > excess)[-1])
     exact: NDArray[np.float64] = np.maximum(counts - excess[last], 0.0)
-    whole = np.floor(exact + 1e-9).astype(np.int64)
+    whole = np.floor(exact + 1e-9).astype(np.int64)  # a whole number may be just below itself
     order = np.argsort(whole - exact, kind="stable")
     whole[order[: total - int(whole.sum())]] += 1
     return whole
@@ -132,8 +135,8 @@ def shifted(counts: Ints, total: int) -> Ints:
 class DPMarginals(PrivateTable):
     """Draw a table from noisy counts of each column by the label: a product of marginals.
 
-    For more columns than `DPHistogram` can count together. How a column varies with the label is
-    kept, how columns vary with each other within a label is not.
+    For more columns than `DPHistogram` can count together. The association of each column with the
+    label is kept; that of columns with each other, given the label, is not.
 
     Parameters
     ----------
@@ -151,9 +154,9 @@ class DPMarginals(PrivateTable):
 
     Notes
     -----
-    A row is counted once for each column, so with d columns the noise is d times as wide as that
-    of one histogram: it grows with the columns, not with two to their power. Each table of counts
-    estimates how often each label occurs; their mean is used.
+    A row is counted once for each column, so with d columns the noise is d times as wide as that of
+    one histogram, while the number of cells grows with d, not with 2^d. Each table of counts gives
+    an estimate of the label's frequencies; their mean is used.
 
     Examples
     --------
@@ -183,7 +186,7 @@ class DPMarginals(PrivateTable):
 
     @property
     def _tables(self) -> list[list[Axis]]:
-        """The axes of each table of counts."""
+        """The axes of each table of counts: the label and a column."""
         columns = self.axes_[len(self._label) :]
         return [[*self._label, column] for column in columns] or [self._label]
 
@@ -200,52 +203,52 @@ class DPMarginals(PrivateTable):
         return [(place, place + 1) for place in places]
 
     def _rows_by_label(self) -> Ints:
-        """How many rows to draw for each label; for all together, where there is none."""
+        """The number of rows to draw for each label; without a label, in all."""
         labels = self._label[0].bins if self._label else 1
         measured = [counts.reshape(labels, -1).sum(axis=1) for counts in self.counts_]
         return shifted(np.rint(np.mean(measured, axis=0)).astype(np.int64), self._total)
 
 
 def _dealt(counts: Ints, rows: int, rng: np.random.Generator) -> Ints:
-    """Values for some rows as often as the noisy counts have them, in random order."""
+    """Values for a number of rows, in proportion to the noisy counts, in random order."""
     return rng.permutation(np.repeat(np.arange(len(counts)), shifted(counts, rows)))
 
 
 def row_shuffler(random_state: int | np.random.Generator | None) -> np.random.Generator:
-    """Apart from the draws within bins, which start from the same seed."""
+    """The generator that deals values to rows, a stream apart from that of draws within bins."""
     if isinstance(random_state, np.random.Generator):
         return random_state
     return np.random.default_rng(None if random_state is None else [random_state, 1])
 
 
 ROWS_SHARE = 0.02
-"""The share of epsilon spent on counting the rows where their number is not public."""
+"""Share of epsilon to spend on counting the rows, if their number is not public."""
 PER_CELL = 10
 """Rows, times epsilon, that a cell should hold on average."""
 LEAST_DEVIATIONS = 2.0
-"""A box of fewer rows than this many standard deviations of its noise is not split."""
+"""A box with fewer rows than this many standard deviations of the noise is not split."""
 NOISE_ERRORS = 2.0
-"""Standard errors by which counts must vary more than noise alone for a box to be split."""
+"""Standard errors by which the variance of a box's counts must exceed that of noise to split it."""
 
 Box = tuple[slice, ...]
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class DPPartition(PrivateTable):
-    """Draw a table from boxes of about even density.
+    """Draw a table from boxes of about uniform density.
 
-    The domain is cut into a grid, whose cells are counted with noise; on these noisy counts alone
-    the grid is cut into boxes; each box is counted again with noise, and filled with rows drawn
-    evenly in it. The label is one more dimension.
+    The domain is cut into a grid, whose cells are counted with noise; by these noisy counts alone
+    the grid is partitioned into boxes; each box is counted again with noise, and filled with rows
+    drawn uniformly in it. The label is one more dimension.
 
     Parameters
     ----------
     epsilon : float
-        What looking at the table may cost; half for the grid, half for the boxes.
+        The privacy budget to spend; half for the grid, half for the boxes.
     bins : int, optional
         Intervals of a column of numbers. `None`: as many as the rows can fill.
     rows : int, optional
-        About how many rows there are, if that is public; it decides the number of bins. `None`: a
+        Approximate number of rows, if that is public; it decides the number of bins. `None`: a
         fiftieth of epsilon is spent on counting them, unless `bins` is given or `neighbours` is
         ``"substitute"``.
     bounds, missing, bounds_from_data, neighbours, max_rows_per_person, max_cells, random_state
@@ -291,7 +294,7 @@ class DPPartition(PrivateTable):
             check_whole("bins", self.bins)
         if self.rows is not None:
             check_whole("rows", self.rows)
-        with warnings.catch_warnings():
+        with warnings.catch_warnings():  # the same warnings come with the final axes
             warnings.simplefilter("ignore", TamisWarning)
             coarse = self._axes(table, 2)
         left = self.epsilon
@@ -308,7 +311,7 @@ class DPPartition(PrivateTable):
         self.boxes_, self.counts_ = measured_boxes(counts, self._moved, half)
 
     def _fitting(self, coarse: list[Axis], bins: int) -> int:
-        """Fewer bins than the rows could fill where these would make too many cells."""
+        """The number of bins, lowered if the grid would have too many cells."""
         if self.bins is not None:
             return bins
         numbers, others = _split_axes(coarse)
@@ -318,19 +321,19 @@ class DPPartition(PrivateTable):
         return min(bins, max(2, most))
 
     def _boxes(self) -> list[tuple[Ints, Ints]]:
-        each = np.repeat(np.arange(len(self.boxes_)), self.counts_)
+        of_row = np.repeat(np.arange(len(self.boxes_)), self.counts_)
         limits = np.array([[(s.start, s.stop) for s in box] for box in self.boxes_])
-        return [(limits[each, a, 0], limits[each, a, 1]) for a in range(limits.shape[1])]
+        return [(limits[of_row, a, 0], limits[of_row, a, 1]) for a in range(limits.shape[1])]
 
 
 def _split_axes(of: Sequence[Axis]) -> tuple[list[Axis], list[Axis]]:
-    """The axes that more bins would divide further, and the others."""
+    """The axes that more bins would divide further, and all others."""
     finer = [a.is_number and a.values > 2 for a in of]
     return [a for a, f in zip(of, finer) if f], [a for a, f in zip(of, finer) if not f]
 
 
 def _bins(of: Sequence[Axis], rows: int, epsilon: float) -> int:
-    """How many intervals the rows can fill; a warning if not even two."""
+    """The number of intervals that the rows can fill; a warning if it is not even two."""
     numbers, others = _split_axes(of)
     cells = math.prod(a.bins for a in others)
     if 2 ** len(numbers) * cells > rows * epsilon / PER_CELL:
@@ -348,15 +351,16 @@ def _bins(of: Sequence[Axis], rows: int, epsilon: float) -> int:
 def measured_boxes(counts: Ints, moved: int, epsilon: float) -> tuple[list[Box], Ints]:
     """Boxes found on noisy counts of a grid, and their own noisy counts; each step costs epsilon.
 
-    `moved` says by how much the true counts change in total between neighbours.
+    `moved` is the total change of the true counts between neighbours.
     """
+    # The boxes depend on noisy counts alone; being disjoint, they have the grid's sensitivity.
     boxes = split_grid(laplace(counts, moved, epsilon), moved / epsilon)
     inside = np.array([int(counts[box].sum()) for box in boxes])
     return boxes, np.maximum(laplace(inside, moved, epsilon), 0)
 
 
 def split_grid(noisy: Ints, scale: float) -> list[Box]:
-    """Cut a grid of noisy counts into boxes of about even density; `scale` is that of the noise.
+    """Partition a grid of counts with noise of a given scale into boxes of about uniform density.
 
     >>> split_grid(np.array([0, 1, 0, 90]), scale=1.0)
     [(slice(0, 2, None),), (slice(2, 3, None),), (slice(3, 4, None),)]
@@ -374,14 +378,15 @@ def split_grid(noisy: Ints, scale: float) -> list[Box]:
 
 
 def _is_leaf(inside: Ints, scale: float) -> bool:
-    noise = 2 * scale**2  # the variance of Laplace noise; its kurtosis is 6
+    noise = 2 * scale**2  # the variance of Laplace noise
     if inside.size == 1 or inside.sum() < LEAST_DEVIATIONS * math.sqrt(noise):
         return True
+    # With a kurtosis of 6, the relative standard error of a variance of n is about sqrt(5 / n).
     return bool(inside.var(ddof=1) <= noise * (1 + NOISE_ERRORS * math.sqrt(5 / inside.size)))
 
 
 def _halves(box: Box, inside: Ints, shape: tuple[int, ...]) -> list[Box]:
-    """Cut the widest side, measured by the whole grid, where the count is nearest to half."""
+    """Cut the side that is widest relative to the grid, where the count is nearest to half."""
     widths: NDArray[np.float64] = np.array(inside.shape) / np.array(shape)
     widths[np.array(inside.shape) == 1] = 0
     axis = int(widths.argmax())

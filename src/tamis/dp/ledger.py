@@ -1,25 +1,24 @@
-"""The ledger: what differential privacy has cost each table so far, over all its releases.
+"""The ledger: the privacy cost of each table so far, over all its releases.
 
-Two releases of one table cost the sum of both. So the holder keeps a file of what was spent on
-which table, by its content and by its name: a copy is the same table in whatever format
-(`tamis.dp.ledger`), and a changed file of the same name is about the same people. The file is
-the holder's own and is never published.
+The costs of several releases of one table add up. So the data holder keeps a file of what was spent
+on which table, identified by content and by name: a copy in any format is the same table, and a
+changed file of the same name is about the same people. The file is private and is never published.
 
-A ledger that was emptied, cut short or edited is refused: it is never empty, since it is created
+A ledger that was emptied, truncated or edited is an error: it is never empty, since it is created
 with its first lines in it, and it ends with a hash of its entries.
 
-Fingerprints say whether two files hold the same people's data. What counts is the rows as a
-multiset of values, not how they are stored: neither the format and compression of the file, nor the
-order of rows and columns, nor the names of columns, nor whether ``1`` is a number or a text,
-``1.0`` or ``true``. Two tables are the same
+Fingerprints say whether two files hold the same people's data. They compare the rows as a multiset
+of values, however they are stored: the format and compression of the file, the order of rows and
+columns, the names of columns, and whether ``1`` is a number or a text, ``1.0`` or ``true``, make no
+difference. Two tables are the same
 
-- if all their rows are, apart from columns that hold one value only, or
+- if all their rows are, apart from constant columns, or
 - if more than half of the telling columns of the one with fewer are among those of the other:
   columns were dropped, added or derived. A column is telling if it has many distinct values, so
-  that nobody else's column has each of them as often by chance.
+  that an unrelated column is not expected to have the same values with the same frequencies.
 
-Where it is in doubt, two tables count as the same: to add a cost that was another table's is
-harmless, and to forget one is not.
+In doubt two tables count as the same: adding the cost of another table is harmless, and forgetting
+a cost is not.
 """
 
 from __future__ import annotations
@@ -52,13 +51,13 @@ if TYPE_CHECKING:
 
 
 FEWEST_VALUES = 10
-"""The fewest distinct values of a telling column."""
+"""Least number of distinct values of a telling column."""
 MOST_COLUMNS = 256
-"""How many telling columns are remembered: of more, those with the lowest hashes."""
+"""Most telling columns to remember: those with the lowest hashes."""
 DIGITS = 6
-"""The significant digits of a number: as many as 32 bits keep."""
+"""Significant digits to compare: those that survive storage as a 32-bit float."""
 MISSING = ("", "na", "n/a", "#n/a", "nan", "null", "none", "nil", "missing", "?", ".", "-")
-"""Texts that mean a missing cell somewhere, in small letters."""
+"""Texts that mean a missing cell in some format, in lower case."""
 _TRUTHS = {"true": "1", "false": "0"}
 _DAY = r"\d{4}-\d\d-\d\d"
 _MOMENTS = {
@@ -67,21 +66,21 @@ _MOMENTS = {
     rf"^({_DAY} \d\d:\d\d):00$": "$1",
     rf"^({_DAY}) 00:00$": "$1",
 }
-"""How the forms of a moment become one: without T, zone 0, and zeros at the end."""
+"""Replacements that bring times to one form: without T, a zone of 0, and trailing zeros."""
 
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """What is remembered of a table: a hash of its rows, and one of each telling column."""
+    """The stored identity of a table: a hash of its rows, and one of each telling column."""
 
     rows: str = ""
     columns: tuple[str, ...] = ()
 
     def same(self, other: Fingerprint) -> bool:
-        """Whether both are of the same table, or of one and a part of its columns."""
+        """Whether both are of the same table, or of a table and a part of its columns."""
         if self.rows and self.rows == other.rows:
             return True
-        # Beyond the highest hash of a full list, that list says nothing: compare below it.
+        # A full list was cut at its highest hash and says nothing of those above: compare below.
         full = [f.columns[-1] for f in (self, other) if len(f.columns) == MOST_COLUMNS]
         mine, theirs = (
             {c for c in f.columns if all(c <= last for last in full)} for f in (self, other)
@@ -114,7 +113,7 @@ def fingerprint(frame: pl.DataFrame, missing: Collection[str] = ()) -> Fingerpri
 
 
 def fingerprint_records(records: BinaryTable) -> Fingerprint:
-    """The same of sparse records, by the names of what each one has, and its label."""
+    """The fingerprint of sparse records, by each record's items and label."""
     names = [name.strip().lower() for name in records.features]
     labels = [""] * records.rows if records.labels is None else records.labels.tolist()
     ends, items = records.matrix.indptr.tolist(), records.matrix.indices.tolist()
@@ -127,7 +126,7 @@ def fingerprint_records(records: BinaryTable) -> Fingerprint:
 
 @dataclass(frozen=True)
 class _Coded:
-    """A column: the hash of its values and how often each occurs, and the rank of each cell's."""
+    """A column: a hash of its values with their frequencies, and the rank of each cell's value."""
 
     hash: str
     codes: pl.Series
@@ -149,7 +148,7 @@ def _coded(column: pl.Series, markers: Collection[str]) -> _Coded:
 
 
 def _canonical(column: pl.Series, markers: Collection[str]) -> pl.DataFrame:
-    """Each cell as a number or else as a text; neither where it is missing."""
+    """Each cell as a number or else as a text; both are null if it is missing."""
     text = _as_text(column).str.strip_chars().str.to_lowercase()
     for form, shorter in _MOMENTS.items():
         text = text.str.replace(form, shorter)
@@ -175,7 +174,10 @@ def _as_text(column: pl.Series) -> pl.Series:
 
 
 def _is_count_up(values: pl.DataFrame) -> bool:
-    """Whether they are consecutive whole numbers, each as often: numbers of rows, or a design."""
+    """Whether values are consecutive numbers of equal frequency: row numbers, or a design.
+
+    Unrelated tables of the same size have such columns in common.
+    """
     number = values.get_column("number")
     steps = number.diff().drop_nulls()
     evenly = values.get_column("len").n_unique() == 1
@@ -183,9 +185,10 @@ def _is_count_up(values: pl.DataFrame) -> bool:
 
 
 def _hash_rows(columns: Sequence[_Coded]) -> str:
-    """A hash of rows in any order; nothing where there is no column."""
+    """A hash of the rows, whatever their order; empty without columns."""
     if not columns:
         return ""
+    # Big-endian, and each row one byte string: sorted, they are the same on every machine.
     codes = np.column_stack([c.codes.to_numpy().astype(">u4") for c in columns])
     rows = np.ascontiguousarray(codes).view(np.dtype((np.void, 4 * len(columns)))).ravel()
     digest = sha256(" ".join(c.hash for c in columns).encode())  # what the codes stand for
@@ -196,30 +199,30 @@ def _hash_rows(columns: Sequence[_Coded]) -> str:
 SCHEMA = "tamis-ledger"
 VERSION = 2
 UNHASHED = 1
-"""The version whose ledgers end without a hash."""
+"""The version of ledgers without a hash at the end."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One use of a table.
+    """One expense: a use of a table.
 
     Parameters
     ----------
     table : str
         The absolute path of the table.
     sha256 : str
-        Of the bytes of its file.
+        The hash of the bytes of its file.
     epsilon, delta : float
     into : str
-        What was made.
+        The output that was made.
     neighbours : str
-        For which neighbours the cost was counted.
+        The neighbours for which the cost was counted.
     guarantee : bool
-        Whether differential privacy holds at all; not where bounds were taken from the data.
+        Whether differential privacy holds at all; not if bounds were taken from the data.
     date, id : str
-        When, and a unique name.
+        The time, and a unique name.
     rows, columns
-        What is remembered of its content, see `tamis.dp.ledger.Fingerprint`.
+        The fingerprint of the table's content, see `Fingerprint`.
     """
 
     table: str
@@ -235,7 +238,7 @@ class Entry:
     columns: tuple[str, ...] = ()
 
     def same_table(self, other: Entry) -> bool:
-        """Whether both are about the same table: by its path, its file or what it holds."""
+        """Whether both are about the same table, by path, file or content."""
         if self.table == other.table or self.sha256 == other.sha256:
             return True
         mine, theirs = (Fingerprint(e.rows, tuple(e.columns)) for e in (self, other))
@@ -244,7 +247,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Account:
-    """All entries for one table, whatever its name was."""
+    """All entries for one table, under any of its names."""
 
     entries: tuple[Entry, ...]
 
@@ -273,12 +276,12 @@ class Account:
 
 
 class Ledger:
-    """A file of what was spent on which table, mode 0600.
+    """The file of what was spent on which table, readable by its owner alone (mode 0600).
 
     Parameters
     ----------
     path : path
-        Created when something is first spent.
+        Created by the first expense.
 
     Examples
     --------
@@ -305,9 +308,9 @@ class Ledger:
             return _account(entries, like)
 
     def recall(self, earlier: Iterable[Entry]) -> None:
-        """Enter what earlier releases cost, where no entry for the table names what they made.
+        """Enter the costs of earlier releases that the ledger has no entry for.
 
-        It stays whatever comes next, since it was spent.
+        They stay whatever comes next, since they were spent.
         """
         wanted = list(earlier)
         if not wanted:
@@ -319,11 +322,11 @@ class Ledger:
 
     @contextmanager
     def spending(self, entry: Entry, most: float | None = None) -> Iterator[Spending]:
-        """Enter a cost before noise is drawn; it is removed again if nothing comes of it.
+        """Enter a cost before noise is drawn; it is removed again if the block fails.
 
-        The entry is in the file while the block runs, so that it survives even a kill. It stays
-        if the block has called `keep`, which it must do before any output gets its final name, or
-        if the process is killed; an error before that removes it.
+        The entry is in the file while the block runs, so that it stays even if the process is
+        killed. An error removes it, unless the block has called `keep`, which it must do before any
+        output gets its final name.
 
         Parameters
         ----------
@@ -356,11 +359,13 @@ class Ledger:
 
     @contextmanager
     def _locked(self) -> Iterator[list[Entry]]:
-        """The entries, while nobody else reads or writes them."""
-        # A file beside the ledger is locked, not the ledger, which each writing replaces; beside
-        # the one that a link leads to, so that two names of one ledger are one lock.
+        """The entries, read under a lock that keeps other processes out.
+
+        The lock is a file beside the ledger, because each write replaces the ledger itself. Links
+        are resolved, so that two names of one ledger share one lock.
+        """
         place = self.path.resolve()
-        if not place.parent.is_dir():  # a lock would make it
+        if not place.parent.is_dir():  # taking the lock would create the folder
             raise self._cannot_keep(FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT)))
         lock = FileLock(place.with_name(f".{place.name}.lock"), mode=0o600)
         try:
@@ -382,7 +387,8 @@ class Ledger:
 
     def _content(self) -> bytes:
         try:
-            handle = os.open(self.path, os.O_RDONLY | _FLAGS)  # never waits for a pipe's writer
+            # Without blocking: opening a named pipe would wait for its writer.
+            handle = os.open(self.path, os.O_RDONLY | _FLAGS)
         except OSError as error:
             raise self._cannot_keep(error) from None
         with os.fdopen(handle, "rb") as file:
@@ -419,7 +425,7 @@ class Ledger:
             raise self._cannot_keep(error) from None
 
     def _draft(self, entries: list[Entry]) -> Path:
-        """The text of a ledger, on the disk under another name, mode 0600."""
+        """Write a ledger to disk under a temporary name, mode 0600; `_write` renames it."""
         listed = [asdict(e) for e in entries]
         content = {"schema": SCHEMA, "version": VERSION, "entries": listed, "sha256": _hash(listed)}
         text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
@@ -447,7 +453,7 @@ _FLAGS = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 def _hash(entries: object) -> str:
-    """A hash of entries as JSON gives them back, whatever the spaces between them."""
+    """A hash of the entries as JSON, whatever the white space and the order of keys."""
     text = json.dumps(entries, sort_keys=True, allow_nan=False)
     return sha256(text.encode()).hexdigest()
 
@@ -465,17 +471,18 @@ def _entry(found: dict[str, Any]) -> Entry:
 
 def _account(entries: list[Entry], like: Entry) -> Account:
     """The entries about the table of an entry, directly or through others."""
-    found, mine = [like], set[int]()
-    while found:
-        known = found.pop()
+    # The transitive closure: a table may be known by its name to one entry, by content to another.
+    waiting, mine = [like], set[int]()
+    while waiting:
+        known = waiting.pop()
         new = [i for i, e in enumerate(entries) if i not in mine and e.same_table(known)]
         mine.update(new)
-        found += [entries[i] for i in new]
+        waiting += [entries[i] for i in new]
     return Account(tuple(entries[i] for i in sorted(mine)))
 
 
 def _made(entries: list[Entry], like: Entry) -> set[str]:
-    """What was made from the table of an entry so far."""
+    """The outputs made from the table of an entry so far."""
     return {e.into for e in _account(entries, like).entries}
 
 
@@ -496,6 +503,6 @@ def _check_most(before: Account, after: Account, most: float, path: Path) -> Non
 
 
 def _named(account: Account) -> str:
-    """Under which names a table was used, where there are several."""
+    """The names under which a table was used, in words; empty if there is only one."""
     names = list(dict.fromkeys(e.table for e in account.entries))
     return f" (as {listed(names, most=5)})" if len(names) > 1 else ""

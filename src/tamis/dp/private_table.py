@@ -1,13 +1,13 @@
-"""What all tables of synthetic rows share: noisy counts first, then rows drawn from them.
+"""`PrivateTable`, the base of all models of synthetic rows: first noisy counts, then rows.
 
 `fit` looks at the table once, through noise that cannot be seeded, and spends the budget.
 `sample` looks only at the noisy counts: it costs nothing, and the same seed gives the same rows.
 
-Each person contributes a bounded number of rows; others are left out at random. Who is who follows
-from the roles alone, never from cells: where one identifier is named (or those in `Roles.person`),
-its values are people; where the roles say that every row is a person, or name nobody, each row
-stands for itself. Several identifiers, none of them said to be the person, are refused: only the
-cells could show whether one of them is finer than another.
+Each person contributes a bounded number of rows; others are left out at random. Who is a person
+follows from the roles alone, never from cells: the values of the one identifier (or of those in
+`Roles.person`) are people; if the roles say that every row is a person, or name no identifier, each
+row stands for itself. Several identifiers of which none is named as the person are an error: only
+the cells could show whether one of them is finer than another.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from tamis.read.frames import native_kind
 from tamis.table import Roles, Table
 
 MAX_CELLS = 1 << 18
-"""The most cells for which counts are drawn: about four seconds of noise."""
+"""Most cells to draw noise for, which takes about four seconds."""
 
 
 def naming(roles: Roles) -> tuple[str, ...]:
-    """The columns that identify people; none where each row stands for itself."""
+    """The columns that identify people; none if each row stands for itself."""
     if roles.person is not None:
         return roles.person
     if len(roles.identifiers) > 1:
@@ -49,12 +49,12 @@ def naming(roles: Roles) -> tuple[str, ...]:
 
 
 def unit_of(roles: Roles) -> Unit:
-    """What the promise covers: a person where people are known, otherwise a row."""
+    """The unit of the guarantee: a person if people are known, otherwise a row."""
     return "person" if naming(roles) or roles.person is not None else "row"
 
 
 def check_most(most: Any, roles: Roles, neighbours: str) -> None:
-    """Refuse a number of rows per person that does not fit these roles and neighbours."""
+    """Raise if a number of rows per person does not fit these roles and neighbours."""
     check_whole("max_rows_per_person", most)
     if most > 1 and not naming(roles):
         raise InputError(
@@ -69,10 +69,10 @@ def check_most(most: Any, roles: Roles, neighbours: str) -> None:
 
 
 def limited(table: Table, most: int) -> Table:
-    """At most so many rows of each person, drawn evenly; the rows stay in order.
+    """Sample at most `most` rows of each person; the rows stay in order.
 
-    Like the noise, the draw has no seed: to someone who knows everything but the draw, each
-    person's rows must be drawn independently of who else is in the table.
+    Like the noise, the draw has no seed: for the guarantee each person's rows must be drawn
+    independently of who else is in the table, even for an attacker who knows everything else.
 
     >>> stays = pl.DataFrame({"patient": ["a", "a", "b"], "ill": [0, 1, 1]})
     >>> limited(Table(stays, Roles(target="ill", identifiers=("patient",))), 1).rows
@@ -107,9 +107,9 @@ class PrivateTable(BaseEstimator):  # type: ignore[misc]
     neighbours: Neighbours = "add-remove"
     max_rows_per_person: int = 1
     max_cells: int = field(init=False, default=1 << 62)
-    """Those that count no cells of all columns together need no limit."""
+    """No limit, except for models that count all columns together."""
     delta: float = field(init=False, default=0.0)
-    """Most noise needs none."""
+    """Above 0 only for models with Gaussian noise."""
     random_state: int | np.random.Generator | None = None
 
     def fit(self, data: Any, target: str | None = None, *, budget: Budget | None = None) -> Self:
@@ -118,11 +118,11 @@ class PrivateTable(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         data : Table, or pandas, polars or pyarrow frame
-            From a `Table` the features and the target; its identifiers say whose row is whose.
+            Of a `Table` the features and the target are used; its identifiers say who is a person.
         target : str, optional
             The label of a frame.
         budget : Budget, optional
-            Where to spend epsilon; `None`: a budget of its own.
+            The budget to spend epsilon from; `None`: a budget of its own.
         """
         check_epsilon(self.epsilon)
         check_neighbours(self.neighbours)
@@ -173,11 +173,11 @@ class PrivateTable(BaseEstimator):  # type: ignore[misc]
 
     @property
     def _moved(self) -> int:
-        """By how much the counts change in total between neighbours."""
+        """The total change of the counts between neighbours."""
         return MOVED[self.neighbours] * (self.max_rows_per_person if self._people else 1)
 
     def _rows_to_draw(self, table: Table, measured: int) -> int:
-        """Under substitution the number of rows is public; otherwise noisy counts estimate it."""
+        """The number of rows: public under substitution, otherwise estimated by noisy counts."""
         return table.rows if self.neighbours == "substitute" else measured
 
     @property
@@ -190,9 +190,9 @@ class PrivateTable(BaseEstimator):  # type: ignore[misc]
         return [*given, *rest, *(c for c in label if c not in given)]
 
     def _axes(self, table: Table, bins: int) -> list[Axis]:
-        """The axes, the label first; an error where they have too many cells."""
+        """The axes, the label first; an error if they have too many cells."""
         label = [table.target] if table.roles.target else []
-        found = axes(
+        declared = axes(
             table.only([*label, *table.features]),
             self.bounds,
             bins=bins,
@@ -200,8 +200,8 @@ class PrivateTable(BaseEstimator):  # type: ignore[misc]
             from_data=self.bounds_from_data,
             label=table.roles.target,
         )
-        check_cells(found, len(label), self.max_cells)
-        return found
+        check_cells(declared, len(label), self.max_cells)
+        return declared
 
     def _recipe(self) -> dict[str, Any]:
         given = {*(self.bounds or {})}
@@ -217,7 +217,7 @@ class PrivateTable(BaseEstimator):  # type: ignore[misc]
 
     @property
     def _gaps(self) -> list[str]:
-        """Columns with missing cells that were found, not declared."""
+        """Columns whose missing cells were found in the data, not declared."""
         if not self.bounds_from_data:
             return []
         return [a.name for a in self.axes_ if a.missing and not self._says_missing(a.name)]
@@ -244,7 +244,7 @@ def _released(whole: Table) -> Table:
 
 
 def check_cells(of: Sequence[Axis], labels: int, most: int) -> None:
-    """Refuse more cells than can be counted; say how many features would fit."""
+    """Raise if there are more cells than can be counted, and say how many features would fit."""
     cells = math.prod(a.bins for a in of)
     if cells <= most:
         return

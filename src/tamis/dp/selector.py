@@ -1,4 +1,4 @@
-"""Features of a 0/1 table chosen with noise, and a private table of the chosen ones."""
+"""`PrivateSelector`: 0/1 features selected with noise, and synthetic rows of the selected ones."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class PrivateSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     features : int
-        How many to select.
+        Number of features to select.
     epsilon : float
-        What the selection may cost, split evenly over the features to select.
+        The privacy budget of the selection, split equally over the features to select.
     mechanism : {"exponential", "laplace"}
         `exponential` draws features without replacement, each with a probability proportional
         to exp(epsilon D / (2 S features)), D being the number of pairs of rows of opposite classes
@@ -49,7 +49,7 @@ class PrivateSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     support_ : array of bool
-        Which features are selected.
+        The mask of the selected features.
     budget_ : Budget
         What was spent, for neighbours ``"substitute"``.
 
@@ -62,10 +62,10 @@ class PrivateSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     Laplace-DP and Exponential-DP of Zhang et al. (2017), section 5.2. Neighbours are tables of n
     rows, n being public, that differ in one row, its label included. The scores are D = n1 n2 H,
     the number of pairs of rows of opposite classes that a feature distinguishes, n1 and n2 being
-    the sizes of the classes. D counts the pairs among the n - 1 common rows, the same in both
-    tables, and the pairs of the one other row with these, from 0 to n - 1 in either table; so D
-    changes by at most S = n - 1. The paper holds the label fixed and takes max(n1, n2), a number
-    that one label changes.
+    the sizes of the classes. D consists of the pairs among the n - 1 common rows, which are the
+    same in both tables, and of the pairs of the one other row with these, from 0 to n - 1 in either
+    table; so D changes by at most S = n - 1. The paper holds the label fixed and takes
+    max(n1, n2), a number that one label changes.
 
     With Laplace noise of scale 2 S features / epsilon the *set* of the largest costs epsilon: in
     a neighbouring table every value moves by at most S, so raising the noise of each selected
@@ -73,8 +73,8 @@ class PrivateSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     The paper prints the scale S / epsilon and divides epsilon equally by feature, so that its noise
     has the scale S features / epsilon, half of ours: to move a selected feature by 2 S then costs
-    2 epsilon / features, and the set 2 epsilon. Whoever wants that noise asks for twice the
-    epsilon; it is not offered at half its price.
+    2 epsilon / features, and the set 2 epsilon. To get that noise, ask for twice the epsilon, which
+    is what it costs.
 
     Examples
     --------
@@ -106,7 +106,7 @@ class PrivateSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         X : 0/1 array, sparse array or frame
         y : labels of two classes
         budget : Budget, optional
-            Where to spend epsilon; `None`: a budget of its own.
+            The budget to spend epsilon from; `None`: a budget of its own.
         """
         check_epsilon(self.epsilon)
         if self.mechanism not in MECHANISMS:
@@ -144,8 +144,8 @@ class PrivateSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 def chosen_places(
     scores: NDArray[np.int64], sensitivity: int, epsilon: float, picks: int, mechanism: Mechanism
 ) -> list[int]:
-    """The positions of high scores, at the cost of epsilon; their order means nothing."""
-    if picks == len(scores):
+    """The positions of high scores, ascending, at the cost of epsilon."""
+    if picks == len(scores):  # the choice is known without looking
         return list(range(len(scores)))
     if mechanism == "exponential":
         return sorted(exponential(scores, sensitivity, epsilon, picks))
@@ -155,7 +155,7 @@ def chosen_places(
 
 
 def hamming_scores(table: Any, positive: NDArray[np.bool_]) -> tuple[NDArray[np.int64], int]:
-    """For each column the pairs of opposite classes it distinguishes, and the sensitivity.
+    """The number of pairs of opposite classes that each column distinguishes, and the sensitivity.
 
     Examples
     --------
@@ -185,7 +185,7 @@ def _check_features(features: Any, width: int) -> None:
 
 LABEL_CELLS = 2
 MOST_TOGETHER = int(np.log2(MAX_CELLS // LABEL_CELLS))
-"""The most columns of 0 and 1 that a histogram counts."""
+"""Most 0/1 columns that a histogram can count together with the label."""
 Counting = Literal["auto", "histogram", "marginals"]
 COUNTS = ("auto", "histogram", "marginals")
 ZERO_ONE = {"type": "integer", "low": 0, "high": 1}
@@ -193,7 +193,7 @@ ZERO_ONE = {"type": "integer", "low": 0, "high": 1}
 
 @dataclass(frozen=True, eq=False)
 class PrivateRecords:
-    """Synthetic rows, and what revealing them has cost."""
+    """Synthetic rows, and the recipe with their privacy cost."""
 
     frame: pl.DataFrame
     recipe: dict[str, Any]
@@ -217,20 +217,20 @@ def private_records(
     records : BinaryTable
         With labels; its columns and the number of its rows are public.
     features : int
-        How many columns to choose.
+        Number of columns to choose.
     epsilon : float
-        What both steps together may cost.
+        The privacy budget of both steps together.
     labels : sequence or mapping, optional
         The two publicly known labels, see `tamis.dp.domain.axis`; another label counts as the
         declared `other`, or else as the first. `None`: they are taken from the records, which
         voids the guarantee and issues a warning.
     mechanism : {"exponential", "laplace"}
-        How to choose; see `PrivateSelector`.
+        The mechanism of the choice; see `PrivateSelector`.
     unit : {"row", "person"}
         What each record stands for.
     counts : {"auto", "histogram", "marginals"}
-        What is counted with noise: all chosen columns together, each apart by the label, or
-        together as long as they have few enough cells (17 columns).
+        The counts to take with noise: all chosen columns together, each column by the label, or
+        together if they have few enough cells (up to 17 columns).
     random_state : int, numpy Generator or None
         For drawing rows from the noisy counts. The noise itself cannot be seeded.
 
@@ -286,10 +286,10 @@ def private_records(
 
 
 def zero_one_records(table: Table, items: Sequence[str] = ()) -> tuple[BinaryTable, Unit]:
-    """The records of a table by its public columns of 0 and 1, and what each record stands for.
+    """The records of a table's public 0/1 columns, at most one per person, and their unit.
 
-    At most one record a person. Other numbers count as the nearer of 0 and 1, and cells that are
-    not a number as 0. `items` are the publicly known columns to choose among; none: all features.
+    Other numbers count as the nearer of 0 and 1, and cells that are no number as 0. `items` are the
+    publicly known columns to choose among; by default all features.
     """
     check_most(1, table.roles, "substitute")
     table = limited(table, 1)
@@ -307,7 +307,7 @@ def zero_one_records(table: Table, items: Sequence[str] = ()) -> tuple[BinaryTab
 
 
 def within_items(records: BinaryTable, items: Sequence[str]) -> BinaryTable:
-    """The same records with the public items as columns, in their order, and no others.
+    """The same records with exactly the public items as columns, in that order.
 
     >>> from tamis.binary.records import from_matrix
     >>> records = from_matrix([[1, 0], [1, 1]], ["bread", "milk"], labels=["a", "b"])

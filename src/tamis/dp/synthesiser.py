@@ -1,9 +1,9 @@
-"""`DPSynthesiser`: which columns to count together is chosen with noise, too (AIM and MST).
+"""`DPSynthesiser`: AIM and MST, which also choose with noise the columns to count together.
 
 A histogram of all columns has more cells than rows can fill, and counts of single columns say
-nothing of how columns vary together. Both algorithms measure a few small sets of columns that
-matter: they choose a set, count it with noise, and at the end draw rows from the distribution that
-fits all the counts (`tamis.dp.graphical`).
+nothing about associations between columns. Both algorithms measure a few small sets of columns that
+matter: they choose sets, count them with noise, and draw rows from the distribution that fits all
+the counts (`tamis.dp.graphical`).
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ from tamis.errors import InputError, check_whole
 from tamis.table import Table
 
 ROUNDS = 16
-"""AIM plans so many rounds for each column, as its authors do; falling noise makes them fewer."""
+"""Planned rounds of AIM for each column, as its authors have it; halving noise makes them fewer."""
 CHOOSING = 0.1
-"""The share of a round that AIM spends on choosing, the rest on counting."""
+"""Share of a round's budget that AIM spends on choosing; the rest is for counting."""
 MOST_CANDIDATES = 500
-"""AIM looks at triples of columns where there are no more sets than this, otherwise at pairs."""
+"""AIM considers triples of columns if there are at most so many sets, otherwise only pairs."""
 FEW_STEPS = 30
-"""Of a fit between rounds, which starts from the model of the round before."""
+"""Steps of a fit between rounds, which starts from the model of the round before."""
 MOST_CELLS = 1 << 16
-"""The most cells of a model: a fit then takes seconds."""
+"""Most cells of a model: a fit then takes seconds."""
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -53,18 +53,19 @@ class DPSynthesiser(PrivateTable):
     Parameters
     ----------
     epsilon : float
-        What looking at the table may cost altogether.
+        The privacy budget in total.
     delta : float, default 0
         With a delta above 0, such as 1e-9, noise is Gaussian, and far less of it is needed: the
-        promise of epsilon may then fail with that probability. It must be far below 1 by the
-        number of people. With 0 noise is Laplace's, and the promise holds always.
+        guarantee of epsilon may then fail with that probability. It must be far below 1 / n for n
+        people. With 0 the noise is Laplace, and the guarantee always holds.
     algorithm : {"aim", "mst"}
-        `aim` chooses one set of columns after the other, each where the model is farthest from the
-        table; `mst` counts the pairs of one tree over all columns, which is quicker.
+        `aim` chooses one set of columns after another, each time one for which the model is
+        farthest from the table; `mst` counts the pairs of one tree over all columns, which is
+        quicker.
     bins : int
         Intervals of a column of numbers.
     max_model_cells : int
-        The most cells of the model.
+        Most cells of the model.
     bounds, missing, bounds_from_data, max_rows_per_person, random_state
         As for `DPHistogram`; the seed is for drawing rows, noise has none.
 
@@ -134,14 +135,14 @@ class DPSynthesiser(PrivateTable):
         return ConcentratedLoss(rho_of(self.epsilon, self.delta), self._moved)
 
     def _axes(self, table: Table, bins: int) -> list[Axis]:
-        """The axes; an error where a single column has more cells than a model may have."""
-        found = super()._axes(table, bins)
-        if wide := [axis.name for axis in found if axis.bins > self.max_model_cells]:
+        """The axes; an error if a single column has more bins than a model may have cells."""
+        declared = super()._axes(table, bins)
+        if wide := [axis.name for axis in declared if axis.bins > self.max_model_cells]:
             raise InputError(
                 f"column {wide[0]!r} has more bins than a model may have cells, "
                 f"{self.max_model_cells:,}; declare fewer values, or raise max_model_cells"
             )
-        return found
+        return declared
 
     def _boxes(self) -> list[tuple[Ints, Ints]]:
         drawn = self.model_.draw(self._total, row_shuffler(self.random_state))
@@ -149,7 +150,7 @@ class DPSynthesiser(PrivateTable):
 
 
 class TrueCounts:
-    """The counts of any set of columns, without noise: for `PrivacyLoss` alone to look at."""
+    """The counts of any set of columns, without noise: only for use through a `PrivacyLoss`."""
 
     def __init__(self, codes: Sequence[Ints], bins: Sequence[int]) -> None:
         self._codes, self.bins = list(codes), tuple(bins)
@@ -159,8 +160,8 @@ class TrueCounts:
         if clique not in self._known:
             shape = [self.bins[c] for c in clique]
             cells = np.ravel_multi_index([self._codes[c] for c in clique], shape)
-            found = np.bincount(cells, minlength=math.prod(shape)).astype(np.int64)
-            self._known[clique] = found.reshape(shape)
+            counts = np.bincount(cells, minlength=math.prod(shape)).astype(np.int64)
+            self._known[clique] = counts.reshape(shape)
         return self._known[clique]
 
     def measure(self, clique: Clique, loss: PrivacyLoss, cost: float) -> Measurement:
@@ -169,16 +170,16 @@ class TrueCounts:
         return Measurement(clique, noisy, loss.deviation(cost))
 
     def distance(self, clique: Clique, model: GraphicalModel) -> float:
-        """The sum of absolute differences from a model; a row more changes it by at most one."""
+        """L1 distance from the model's marginal; one more row changes it by at most 1."""
         return float(np.abs(self[clique] - model.marginal(clique)).sum())
 
 
 def measure_tree(counts: TrueCounts, loss: PrivacyLoss, most: int) -> list[Measurement]:
-    """MST: all columns alone, then the pairs of a tree of columns that vary together.
+    """MST: measure each column, then the pairs of a maximum spanning tree chosen with noise.
 
-    A third of the total each: for the columns, for choosing the pairs one after another (each joins
-    two parts of the tree), for the pairs. What choosing does not use, since columns have too
-    many bins to be joined, is not spent.
+    A third of the total each is spent on the columns, on choosing the pairs one after another (each
+    joins two parts of the tree), and on measuring the pairs. If columns have too many bins to be
+    joined, the rest of the share for choosing is not spent.
     """
     columns = range(len(counts.bins))
     if len(columns) == 1:
@@ -188,7 +189,7 @@ def measure_tree(counts: TrueCounts, loss: PrivacyLoss, most: int) -> list[Measu
     model = fit(counts.bins, found)
     pairs = [p for p in combinations(columns, 2) if clique_cells(counts.bins, p) <= most]
     scores = np.array([counts.distance(pair, model) for pair in pairs])
-    part = list(columns)
+    part = list(columns)  # Kruskal's algorithm: the part of the forest that each column is in
     chosen: list[Clique] = []
     for _ in range(len(columns) - 1):
         open_pairs = [i for i, (a, b) in enumerate(pairs) if part[a] != part[b]]
@@ -202,11 +203,11 @@ def measure_tree(counts: TrueCounts, loss: PrivacyLoss, most: int) -> list[Measu
 
 
 def measure_adaptively(counts: TrueCounts, loss: PrivacyLoss, most: int) -> list[Measurement]:
-    """AIM: all columns alone, then one set after another, where the model is farthest off.
+    """AIM: measure each column, then one set after another for which the model is farthest off.
 
-    Noise is halved as soon as a round has taught less than its noise; the last round spends what is
-    left. How large the model may be grows with what was spent, so that early rounds do not use up
-    all its cells.
+    Noise is halved whenever a round changed the model by less than its noise; the last round spends
+    what is left. The size allowed for the model grows with the budget spent, so that early rounds
+    do not use up all its cells.
     """
     weights = workload_weights(len(counts.bins))
     rounds = ROUNDS * len(counts.bins)
@@ -214,7 +215,7 @@ def measure_adaptively(counts: TrueCounts, loss: PrivacyLoss, most: int) -> list
     found = [counts.measure((c,), loss, counting) for c in range(len(counts.bins))]
     model = fit(counts.bins, found)
     while loss.left > loss.total * 1e-6:
-        if loss.left < 2 * (counting + choosing):
+        if loss.left < 2 * (counting + choosing):  # too little for another round: the last one
             counting, choosing = (1 - CHOOSING) * loss.left, CHOOSING * loss.left
         noise = loss.mean_noise(counting)
         clique = _chosen(counts, model, weights, noise, choosing, loss, found, most)
@@ -236,7 +237,7 @@ def _chosen(
     found: Sequence[Measurement],
     most: int,
 ) -> Clique:
-    """The set to count next: far from the model, by more than the noise of counting it."""
+    """Choose with noise the set to count next: far from the model, net of the noise of counting."""
     room = most * loss.spent / loss.total
     cliques = [m.clique for m in found]
     open_sets = [c for c in weights if _fits(counts.bins, model.tree, cliques, c, room)]
@@ -244,14 +245,14 @@ def _chosen(
         weights[c] * (counts.distance(c, model) - noise * clique_cells(counts.bins, c))
         for c in open_sets
     ]
-    largest = max(weights[c] for c in open_sets)
+    largest = max(weights[c] for c in open_sets)  # bounds the sensitivity of all scores
     return open_sets[loss.choose(np.array(scores), largest * loss.moved, cost)]
 
 
 def _fits(
     bins: Sequence[int], tree: JunctionTree, cliques: list[Clique], more: Clique, room: float
 ) -> bool:
-    """Whether a model of one more set is small enough; a set within a clique adds nothing."""
+    """Whether a model with one more set has few enough cells; a set within a clique adds none."""
     if tree.home(more) is not None:
         return True
     if clique_cells(bins, more) > room:
@@ -260,7 +261,7 @@ def _fits(
 
 
 def workload_weights(columns: int) -> dict[Clique, int]:
-    """All sets of up to three (or two) columns, each by how many columns it shares with the others.
+    """All sets of up to three (or two) columns, weighted by the columns shared with the workload.
 
     >>> workload_weights(2)
     {(0,): 1, (1,): 1, (0, 1): 2}
