@@ -394,7 +394,8 @@ def rho_of(epsilon: float, delta: float) -> float:
     low, high = 0.0, epsilon + 1.0
     while delta_of(high, epsilon) <= delta:
         high *= 2
-    for _ in range(60):  # down to the last bit; `low` is returned, which is always valid
+    # Down to the last bit. `low` is returned, since it is always valid.
+    for _ in range(60):
         middle = (low + high) / 2
         low, high = (middle, high) if delta_of(middle, epsilon) <= delta else (low, middle)
     return low

@@ -118,7 +118,8 @@ class ShiftedDates(BaseEstimator):  # type: ignore[misc]
     ) -> tuple[Ints, NDArray[np.bool_]]:
         """The shift of each person, and whether there is room to hide it."""
         people, dated = int(whose.max()) + 1, np.zeros(int(whose.max()) + 1, np.bool_)
-        far = np.iinfo(np.int64).max // 4  # sums and differences of two of these do not overflow
+        # A quarter, so that the difference of both ends does not overflow.
+        far = np.iinfo(np.int64).max // 4
         back, forth = np.full(people, -far), np.full(people, far)
         for days, present in columns:
             if present.any():

@@ -142,7 +142,8 @@ def _hypergeometric(f: Floats, z: Floats) -> Floats:
     from scipy.special import hyp2f1
 
     values = np.asarray(hyp2f1(1.0, 1.0, np.minimum(f, 50.0) + 1, z))
-    large = f > 50  # the ratio of successive terms is then small enough for 60 of them
+    # For large f the ratio of successive terms is small enough that 60 of them are plenty.
+    large = f > 50
     term = np.ones(int(large.sum()))
     total = term.copy()
     for n in range(60):  # the last term is below 1e-30
