@@ -16,7 +16,7 @@ from tamis.dp import LEDGER
 from tamis.dp.ledger import Entry, Ledger
 from tamis.errors import InputError
 from tamis.serve.project import Project
-from tamis.serve.synthetic import certainty, from_table, options, proposal
+from tamis.serve.synthetic import _said, certainty, from_table, options, proposal
 from tests.long import long
 from tests.serve.running import Answer, Server, serving
 from tests.serve.test_serving import looked_at
@@ -167,6 +167,14 @@ def test_certainty_grows_from_a_guess_and_never_reaches_one():
 )
 def test_a_whole_word_of_a_header_says_what_numbers_are(name: str, ends: tuple[str, str]):
     assert (proposal(name)["low"], proposal(name)["high"]) == ends
+
+
+def test_nothing_is_asked_of_columns_that_are_never_drawn(tmp_path: Path):
+    roles = {"id": "identifier", "hiv": "sensitive", "zip": "quasi", "job": "drop", "ill": "target"}
+    project = Project(tmp_path, "t", "t.csv", roles=roles)
+    look = {"columns": [{"name": name} for name in roles]}
+    (project.folder / "look.json").write_text(json.dumps(look))
+    assert [*_said(project)["columns"]] == ["zip", "ill"]
 
 
 def column(**more: Any) -> dict[str, Any]:

@@ -127,11 +127,10 @@ def _declared(**said: str) -> Declared:
 
 
 def _columns(project: Project) -> list[dict[str, Any]]:
-    """The columns that may be declared."""
-    look = project.found("look.json") or {"columns": []}
-    return [
-        c for c in look["columns"] if project.roles.get(c["name"]) not in ("identifier", "drop")
-    ]
+    """The columns that may be declared: those that `tamis release` would draw."""
+    look, roles = project.found("look.json") or {"columns": []}, project.roles
+    never = ("identifier", "sensitive", "drop")
+    return [c for c in look["columns"] if roles.get(c["name"]) not in never]
 
 
 def _said(project: Project) -> dict[str, Any]:
