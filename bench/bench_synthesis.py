@@ -3,7 +3,8 @@
 All draw from the same half of a table, with the same values public (numbers are cut into ten bins
 first), at the same epsilon and delta. Each drawn table is judged by the same measures: the distance
 of its one-, two- and three-way counts from the true ones, and, on the other half of the people,
-what it keeps of the target and tells of the secret, and how many rules it retains.
+what it keeps of the target and tells of the secret, and by how much rules mined from the table are
+right more or less often (Rule Accuracy, an error: 0 is best).
 
 `python -m bench synthesis` takes three tables and three epsilons with OpenDP, about an hour;
 `python -m bench.bench_synthesis TABLE[,TABLE] [EPSILON,...] [PYTHON]` some of them, and with the
@@ -144,7 +145,7 @@ def measure(name: str, epsilon: float, smartnoise: str | None) -> None:
         draws[f"OpenDP {kind}"] = peer(OPENDP, "opendp", kind, epsilon, most)
         if smartnoise is not None:
             draws[f"SmartNoise {kind}"] = peer([smartnoise], "smartnoise", kind, epsilon, most)
-    columns = ("method", "1-way", "2-way", "3-way", "kept", "told", "rules retained", "wall s")
+    columns = ("method", "1-way", "2-way", "3-way", "kept", "told", "rule error", "wall s")
     lines = Lines(*columns, title=f"{name}, {people.height:,} people, epsilon {epsilon:g}")
     roles = Roles(target=target, sensitive=secret)
     as_text = pl.all().cast(pl.String)
