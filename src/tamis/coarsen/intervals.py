@@ -268,6 +268,7 @@ class Widths(_Ranges):
         return f"intervals of width {_number(self.widths[step - 1])}, {self.inclusion(step)}"
 
     def is_large(self, step: int) -> bool:
+        # Only the width is sure to be stated; widths of a thousand suit numbers of ten thousands.
         return self.widths[step - 1] >= LARGE_NUMBER / 10
 
     def ends(self, at: Floats, step: int) -> tuple[Floats, Floats]:

@@ -267,6 +267,7 @@ class Ladder:
         if not lacking:
             self.check(values)
         cells = _cells(values)
+        # Listed values are leaves even if no row has them: metrics count how many a label covers.
         if isinstance(self.form, ValueGroups) and not lacking:
             cells, leaves, labels = self.form.tree(cells)
         else:

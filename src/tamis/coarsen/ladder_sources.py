@@ -139,7 +139,7 @@ def digit_ladder(column: pl.Series) -> Ladder | None:
     span = float(values[-1] - values[0])
     groups, steps = len(values), list[float]()
     for power in range(int(np.floor(np.log10(span))), -DECIMALS - 1, -1):
-        step = float(f"1e{power}")
+        step = float(f"1e{power}")  # the nearest float to the decimal, which 10.0**power may miss
         left = len(np.unique(np.floor(values / step)))
         if left >= groups or len(steps) == DIGITS:
             break
@@ -242,7 +242,7 @@ def _intervals(values: Values, k: int, people: People) -> Form:
         return form
     # Mirrored, since an interval here contains its lower end, and there its upper one.
     mirrored = reversed(quantile_cuts(-values, PARTS, k=k, people=people))
-    cuts = [_plain_cut(-cut, values) for cut in mirrored]
+    cuts = [_plain_cut(-cut, values) for cut in mirrored]  # ascending again
     whole = all_whole(values)
     # Between whole numbers, a cut is as good at the next whole one.
     cuts = [float(np.ceil(cut)) for cut in cuts] if whole else cuts
@@ -270,7 +270,7 @@ def _equal_widths(values: Values, k: int, people: People) -> Iterator[Widths]:
         if width > span / 3:
             return
         if len(np.unique(np.floor(values / width))) >= len(np.unique(values)):
-            continue  # no coarser than the values
+            continue  # merges no two values
         edges = _ends(values, width, k, people)
         if edges is not None:
             chain = list(_coarser(width, edges[1] - edges[0]))
@@ -378,6 +378,7 @@ def _common_values(texts: pl.Series, k: int, people: People) -> list[str]:
     counts = rows.group_by("value").len("people")
     counts = counts.sort("people", "value", descending=[True, False])
     kept = counts.filter(pl.col("people") >= k).head(NAMED).get_column("value").to_list()
+    # The rarest named values join the rest until that has k people: too few would stand out in it.
     while kept and len(kept) < counts.height:
         rest = rows.filter(~pl.col("value").is_in(kept)).get_column("who").n_unique()
         if rest >= k:

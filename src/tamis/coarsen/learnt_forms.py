@@ -505,6 +505,7 @@ def _number_cuts(values: Floats, codes: Codes, k: int, people: People) -> tuple[
     present = ~np.isnan(values)
     values, codes = values[present], codes[present]
     order = np.argsort(values, kind="stable")
+    # Codes rise with the values, so a change of code marks the end of a leaf.
     ends = np.flatnonzero(np.diff(codes[order]))
     points = (values[order[ends]] + values[order[ends + 1]]) / 2
     # Leaves hold about as many rows each; to a rounder number a cut may pass half a leaf's rows.

@@ -272,7 +272,7 @@ def _about(people: People, values: Integers | None, target: Integers | None) -> 
         if not people.each_row:  # a person's repeated rows with one value count once
             joint = people.codes * (values.max() + 1) + values
             known, pairs = np.unique(joint, return_inverse=True)
-            counted = known % (values.max() + 1)
+            counted = known % (values.max() + 1)  # the value of each distinct pair
         usual = np.bincount(counted) / len(counted)
     secret, aim = (none if codes is None else codes.astype(np.int64) for codes in (values, target))
     return Labelled(_if_several(people), secret, pairs.astype(np.int64), usual, aim)
@@ -283,6 +283,7 @@ def local_shares(column: pl.Series, codes: Integers, width: int, found: LocalCla
     if kind_of(column.dtype) == "nominal":
         pairs = np.unique(found.class_of * width + codes)
         return np.bincount(pairs // width, minlength=found.classes) / width
+    # The label of a class covers its whole range, including leaves that no row of it has.
     low = np.full(found.classes, width)
     high = np.full(found.classes, -1)
     np.minimum.at(low, found.class_of, codes)
@@ -301,6 +302,7 @@ def local_loss(shares: Sequence[Floats], widths: Sequence[int], found: LocalClas
     rows = len(found.class_of)
     sizes = np.bincount(found.class_of, minlength=found.classes)
     means = [float(sizes @ by_class) / rows for by_class in shares]
+    # Rescaled, so that a column of exact values (1 / width each) costs 0 and one of ``*`` costs 1.
     columns = [
         max(0.0, (mean - 1 / width) / (1 - 1 / width)) if width > 1 else 0.0
         for mean, width in zip(means, widths)

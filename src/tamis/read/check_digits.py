@@ -99,6 +99,7 @@ def _insured_briton(text: str) -> bool:
 def _france(text: str) -> bool:
     if not re.fullmatch(r"[1-478]\d{4}(\d|2A|2B)\d{8,9}", text) or len(text) != 15:
         return False
+    # The departments of Corsica, 2A and 2B, count as numbers in the check.
     number = text[:13].replace("2A", "19").replace("2B", "18")
     return number.isdecimal() and 97 - int(number) % 97 == int(text[13:])
 
@@ -106,6 +107,7 @@ def _france(text: str) -> bool:
 def _spain(text: str) -> bool:
     if not re.fullmatch(r"[XYZ]?\d{7,8}[A-Z]", text) or len(text) != 9:
         return False
+    # Foreigners' numbers begin with X, Y or Z, which stand for 0, 1 and 2.
     number = text[:-1].translate(str.maketrans("XYZ", "012"))
     return _DNI[int(number) % 23] == text[-1]
 
@@ -122,7 +124,7 @@ def _germany(text: str) -> bool:
     d = _digits(text, 11)
     if not d or not d[0]:
         return False
-    product = 10
+    product = 10  # ISO 7064, modulo 11, 10
     for digit in d[:10]:
         product = 2 * ((digit + product) % 10 or 10) % 11
     return (11 - product) % 10 == d[10]
@@ -136,6 +138,7 @@ def _netherlands(text: str) -> bool:
 def _belgium(text: str) -> bool:
     if not _digits(text, 11) or not 0 <= int(text[2:4]) % 20 <= 12:
         return False
+    # For people born since 2000, a 2 is put before the number.
     return any(97 - int(born + text[:9]) % 97 == int(text[9:]) for born in ("", "2"))
 
 
@@ -143,7 +146,7 @@ def _sweden(text: str) -> bool:
     if not _digits(text, 10, 12):
         return False
     last = text[-10:]
-    day = int(last[4:6])
+    day = int(last[4:6])  # 60 higher in numbers of people who are not registered as residents
     known = _is_day(int(last[:2]), int(last[2:4]), day - 60 if day > 60 else day)
     return known and luhn(last)
 
@@ -166,6 +169,7 @@ def _norway(text: str) -> bool:
 
 def _poland(text: str) -> bool:
     d = _digits(text, 11)
+    # The month states the century, too: 20, 40, 60 or 80 are added to it outside the 1900s.
     if not d or not _is_day(int(text[:2]), int(text[2:4]) % 20, int(text[4:6])):
         return False
     return _weighted(d, (1, 3, 7, 9, 1, 3, 7, 9, 1, 3, 1)) % 10 == 0
@@ -193,7 +197,7 @@ def _turkey(text: str) -> bool:
 
 def _brazil(text: str) -> bool:
     d = _digits(text, 11)
-    if not d or len(set(d)) == 1:
+    if not d or len(set(d)) == 1:  # eleven equal digits pass the check, but are not issued
         return False
     first, second = _weighted(d, range(10, 1, -1)), _weighted(d, range(11, 1, -1))
     return 10 * first % 11 % 10 == d[9] and 10 * second % 11 % 10 == d[10]

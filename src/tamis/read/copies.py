@@ -231,7 +231,7 @@ def _cut(values: Integers, known: NDArray[np.bool_], labels: Codes) -> float:
     if len(present) < 2:
         return 1.0
     in_order = sorted(present.tolist(), key=lambda label: float(np.median(x[y == label])))
-    place = np.empty(labels.max() + 1, dtype=np.int64)
+    place = np.empty(labels.max() + 1, dtype=np.int64)  # labels without rows are never looked up
     place[in_order] = np.arange(len(in_order))
     # For each label, the cumulative count of rows up to each value.
     up_to = (np.cumsum(np.bincount(x[y == i], minlength=x.max() + 1)) for i in in_order)

@@ -302,6 +302,8 @@ def direct_frame(
         return None
     numbers = {i for i, kind in enumerate(first.dtypes) if kind.is_numeric()}
     fields, zero_led = scan.result()
+    # A wrong number of fields means a ragged or blank line; a leading zero, a code and no number;
+    # and floats beyond 2**53 may have lost digits.
     if fields != (frame.height + 1) * frame.width or numbers & zero_led or not _exact(frame):
         return None
     return _with_dates(typed(frame, missing=missing, infer=False), dates)

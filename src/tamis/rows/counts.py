@@ -39,6 +39,7 @@ def count_cells(frame: Frame, columns: Sequence[str]) -> Frame:
     if not columns:
         return frame.select(_whole(nw.len(), ROWS))
     counted = frame.group_by(*columns).agg(nw.len().alias(ROWS))
+    # Engines count in different integer types.
     return counted.with_columns(nw.col(ROWS).cast(nw.Int64))
 
 
@@ -86,6 +87,7 @@ def finer_left_out(
     no more distinct combinations than the column alone.
     """
     kept = list(distinct)
+    # One after the other, so that of columns which determine each other the last one stays.
     for name in list(kept):
         others = [c for c in kept if c != name]
         alone = bool(others) and distinct[name] == rows

@@ -100,7 +100,7 @@ class LargeTable:
             return ()
         sets = [(c,) for c in numbers] + [tuple(numbers)]
         *single, together = [count_distinct(self.engine, self.frame, c) for c in sets]
-        if len({*single, together}) == 1:
+        if len({*single, together}) == 1:  # all distinguish the same people
             return ()
         people = [*single, *([together] if together > max(single) else [])]
         named = (tuple(map(self.name_of, c)) for c in sets)
