@@ -95,7 +95,10 @@ TESTS: dict[str, tuple[str, ...]] = {
         "verification/test_absences.py",
         *VERIFY,
     ),
-    "verification/secret_groups.py": ("verification/test_secret_groups.py",),
+    "verification/secret_groups.py": (
+        "verification/test_secret_groups.py",
+        "require/test_known_rows.py",
+    ),
     "verification/written_rows.py": (*VERIFY, "verification/test_behind_engine.py"),
     "verification/verify.py": (
         *VERIFY,

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tamis.dp.domain import axis
+from tamis.dp.domain import axes, axis
+from tamis.errors import InputError
 from tests.long import LONG
 
 DECLARED: list[Any] = [
@@ -112,3 +113,55 @@ def test_what_is_written_decides_on_the_type() -> None:
     assert label.dtype == pl.Int64
     span = axis("y", {"type": "integer", "low": 1, "high": 3}, label=True)
     assert span.levels == (1, 2, 3)
+
+
+def test_numbers_reach_from_the_lowest_to_the_highest_in_one_bin() -> None:
+    assert axis("x", [0, 9]).edges == (0, 10)
+    assert axis("x", [5, 5]).values == 1
+    for other in (3, 9):
+        found = axis("x", {"type": "integer", "low": 3, "high": 9, "other": other})
+        assert found.brought(pl.Series("x", ["?"])).to_list() == [other]
+    for other in (2, 10):
+        with pytest.raises(InputError, match="other of column 'x' must be a number from low"):
+            axis("x", {"type": "integer", "low": 3, "high": 9, "other": other})
+    with pytest.raises(InputError, match="must rise from low to high"):
+        axis("x", [6, 5])
+
+
+def test_a_target_has_a_thousand_classes_at_most() -> None:
+    assert len(axis("y", {"type": "integer", "low": 0, "high": 999}, label=True).levels) == 1000
+    with pytest.raises(InputError, match="a range of at most 1,000 whole numbers"):
+        axis("y", {"type": "integer", "low": 0, "high": 1000}, label=True)
+
+
+def test_decimals_are_as_many_as_are_kept_exactly() -> None:
+    tiny = {"type": "number", "low": 0, "high": 0.0001}
+    assert axis("x", {**tiny, "decimals": 12}).values == 10**8 + 1
+    with pytest.raises(InputError, match="a whole number from 0 to 12"):
+        axis("x", {**tiny, "decimals": 13})
+    assert axis("x", [0, 2**53 - 1]).values == 2**53
+    for bounds in ([0, 2**53], [-(2**53), 0]):
+        with pytest.raises(InputError, match="too large for 0 decimals"):
+            axis("x", bounds)
+
+
+def test_booleans_may_be_written_as_digits() -> None:
+    found = axis("x", {"type": "boolean", "missing": True})
+    for cells in (["0", "1", None], [0, 1, None], ["false", "True", None]):
+        assert found.brought(pl.Series("x", cells)).to_list() == [False, True, None]
+
+
+def test_missing_cells_are_drawn_as_often_as_any_other_bin() -> None:
+    found = axis("x", {"type": "integer", "low": 0, "high": 8, "missing": True}, 3)
+    low = np.zeros(6000, int)
+    drawn = found.drawn(low, low + 4, np.random.default_rng(0))
+    assert 0.22 < drawn.null_count() / 6000 < 0.28
+    assert found.drawn(low + 3, low + 4, np.random.default_rng(0)).null_count() == 6000
+    assert not found.drawn(low, low + 3, np.random.default_rng(0)).null_count()
+
+
+def test_a_column_without_cells_has_one_value() -> None:
+    frame = pl.DataFrame({"x": [None, None]}, schema={"x": pl.Int64})
+    with pytest.warns(UserWarning, match="NO DIFFERENTIAL PRIVACY"):
+        (found,) = axes(frame, None, bins=1, from_data=True)
+    assert (found.values, found.edges) == (1, (0, 1))

@@ -13,7 +13,13 @@ from hypothesis import strategies as st
 from tamis import Roles, Table
 from tamis.errors import InputError
 from tamis.risk.grouping import grouped
-from tamis.risk.population import population_risk, population_uniques
+from tamis.risk.population import (
+    classes_risk,
+    population_risk,
+    population_uniques,
+    population_weights,
+)
+from tamis.risk.presence import CountedClasses
 
 
 @given(st.lists(st.integers(0, 6), min_size=1, max_size=40), st.data())
@@ -171,3 +177,46 @@ def test_people_in_large_classes_are_found_as_rarely_as_they_should_be():
     found = population_risk(people.head(2_000), sampling=0.02)
     assert found.unique_share == 0
     assert found.risk == pytest.approx(40 / 100_000, rel=0.1)
+
+
+def weighted(weights: list[float]) -> Table:
+    frame = pl.DataFrame({"job": ["cook"] * len(weights), "w": weights})
+    return Table(frame, Roles(weight="w", quasi=("job",)))
+
+
+def test_weights_below_one_are_a_tenth_at_most() -> None:
+    with pytest.warns(UserWarning, match="^2 weights in 'w' below 1 count as 1"):
+        found = population_weights(weighted([0.5] * 2 + [1.0] * 10 + [3.0] * 8))
+    assert found is not None
+    assert found.tolist() == [1.0] * 12 + [3.0] * 8
+    with pytest.raises(InputError, match="below 1 in 3 of 20 rows"):
+        population_weights(weighted([0.5] * 3 + [1.0] * 9 + [3.0] * 8), needed=True)
+
+
+def test_weights_count_more_people_than_the_table_has_and_no_more_than_there_are() -> None:
+    with pytest.raises(InputError, match="sum to 2, and the table alone has 2 people"):
+        population_weights(weighted([1.0, 1.0]), needed=True)
+    assert population_weights(weighted([5e9, 5e9]), needed=True) is not None
+    with pytest.raises(InputError, match="more people than there are"):
+        population_weights(weighted([5e9, 5e9 + 2]), needed=True)
+
+
+def test_a_class_of_the_register_without_people_of_the_table_finds_nobody() -> None:
+    here = CountedClasses(pl.DataFrame({"job": ["cook"]}), np.array([3]))
+    town = Table(pl.DataFrame({"job": ["cook"] * 6 + ["judge"]}))
+    found = classes_risk(here, town)
+    assert (found.average, found.unique_share, found.largest) == (1 / 6, 0.0, 1 / 6)
+
+
+def test_shares_of_all_and_of_nobody() -> None:
+    assert population_uniques([1, 2], 1).matched == pytest.approx(2 / 3)
+    with pytest.raises(InputError, match="above 0 and at most 1, got 0"):
+        population_uniques([1, 2], 0)
+
+
+def test_a_tenth_is_the_last_share_that_pitman_is_trusted_with() -> None:
+    sizes = [1] * 300 + [2] * 100 + [5] * 100
+    below, at, above = (population_uniques(sizes, s) for s in (0.1 - 1e-9, 0.1, 0.1 + 1e-9))
+    assert (at.trusted, above.trusted == "pitman") == ("pitman", False)
+    assert at.matched == pytest.approx(below.matched, rel=1e-4)
+    assert at.matched != pytest.approx(above.matched, rel=1e-3)
