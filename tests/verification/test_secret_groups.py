@@ -244,7 +244,10 @@ def test_where_the_target_is_the_secret_all_is_stated_and_counted(tmp_path):
 
 @pytest.mark.parametrize(
     ("asked", "words"),
-    [({"alpha": 0.2}, r"alpha = 0\.2 is asked for"), ({"max_risk": 0.001}, "requires 1000 people")],
+    [
+        ({"alpha": 0.2}, r"alpha = 0\.2 needs 5 values"),
+        ({"max_risk": 0.001}, r"max_risk = 0\.001 needs 1,000 people"),
+    ],
 )
 def test_what_no_release_keeps_is_refused(asked, words):
     with pytest.raises(CannotMeet, match=words):
