@@ -1,11 +1,11 @@
-"""What there is to choose from, described once: names, words for people, and plain facts.
+"""Records of everything that can be chosen by name: formats, methods, models, measures, presets.
 
 ::
 
-    formats    files that are read
-    methods    ways to propose releases; models that may be trained
-    measures   what releases are compared by, rules of choice, limits with a name
+    formats    file formats that are read, descriptions, formats of rules
+    methods    methods that propose releases; models that may be trained
+    measures   measures of the scorecard, selection rules, named limits
 
-Nothing here computes. The command line, `serve`, `publish` and `verify` read these records, and
-none of them has to import the code that searches.
+Nothing here computes. The command line, `serve`, `publish` and `verify` read these records without
+importing the code that searches.
 """

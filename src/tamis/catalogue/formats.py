@@ -34,9 +34,9 @@ DESCRIPTIONS = {
     "datapackage": "datapackage.json",
     "card": "README.md",
 }
-"""How a release may describe itself, and the files; `tamis.verification.descriptions` has them."""
+"""Kinds of descriptions and their files; `tamis.verification.descriptions` writes them."""
 RULE_FORMATS = (
     *("arules", "mlxtend", "apriori", "sklearn", "j48", "part", "jrip", "c5", "rulefit"),
     "if-then",
 )
-"""Whose rules are read; `tamis.rules.imported` has a parser for each."""
+"""Tools whose rules are read; `tamis.rules.imported` has a parser for each."""

@@ -1,7 +1,7 @@
-"""The measures of the scorecard, the rules by which one release is chosen, limits with a name.
+"""The measures of the scorecard, the rules of selection, and named limits (presets).
 
-`tamis.evaluate.scorecard` has how each measure is taken, `tamis.decide` what the rules do. Limits
-that authorities and statistics offices name, to be asked for by one word.
+`tamis.evaluate.scorecard` computes the measures, `tamis.decide` applies the rules. Presets are
+limits that authorities and statistics offices name, asked for by one word.
 """
 
 from __future__ import annotations
@@ -26,26 +26,27 @@ class MeasureRecord:
         As in `scorecard.json`.
     better : {"max", "min"}
     words : str
-        What it is, after "the".
+        A noun phrase that follows "the".
     label, sentence : str
-        How a report shows what is useful about a release; empty: it does not. ``{people}`` stands
-        for people or rows.
+        Title and explanation where a report lists it among measures of usefulness; empty if it does
+        not. ``{people}`` stands for people or rows.
     shown_as : {"share", "change", "count", "number"}
-        How its figures are written.
+        How its figures are formatted.
     limited_by : str
-        The setting that limits it; empty: it cannot be limited.
+        The setting that limits it; empty if it cannot be limited.
     factor, factor_label : str
-        The name under which it always counts in weighted ranks; empty: only where it is weighed.
+        The name under which it always counts in weighted ranks; empty if it only counts where it is
+        given a weight.
     published : bool
         Whether manifests state it.
     sampled : bool
-        Whether it differs from one sample of rows to another.
+        Whether it depends on the sample of rows.
     of_original : bool
-        Whether releasing everything and nothing have it, too, to be shown beside it.
+        Whether it is also measured for all columns and for none, to be shown for comparison.
     of_secret : bool
         Whether earlier releases of the same people add to it.
     lacking : str
-        What it means that a release has no such figure; empty: it cannot be measured.
+        What a missing figure means; empty if it just could not be measured.
     """
 
     name: str
@@ -68,7 +69,7 @@ class MeasureRecord:
 
     @property
     def side(self) -> Literal["at least", "at most"]:
-        """Where a limit on it lies."""
+        """On which side of a limit its figures must be."""
         return "at least" if self.better == "max" else "at most"
 
 
@@ -191,7 +192,7 @@ _MEASURES = (
 
 
 def of_rules(name: str, better: Literal["min", "max"]) -> MeasureRecord:
-    """A measure of rules that is not always taken, such as one of the holder's own."""
+    """The record of a measure of rules that is only taken on request, such as the holder's own."""
     return MeasureRecord(
         name,
         better,
@@ -204,23 +205,23 @@ def of_rules(name: str, better: Literal["min", "max"]) -> MeasureRecord:
 
 MEASURES = {measure.name: measure for measure in _MEASURES}
 FACTORS = {measure.factor: measure.name for measure in _MEASURES if measure.factor}
-"""The factors that always count in weighted ranks, and the measures that they stand for."""
+"""The measure of each factor that always counts in weighted ranks."""
 
 
 @dataclass(frozen=True)
 class ChoiceRule:
-    """One rule.
+    """One rule of selection.
 
     Parameters
     ----------
     name : str
-        As it is asked for.
+        The name by which it is asked for.
     words : str
-        What it goes by, after "by".
+        The criterion, a noun phrase that follows "by".
     chose : str
         How the release was chosen, for a report.
     chose_untold : str
-        The same where nothing can be told about a sensitive column.
+        The same for a table without a sensitive column to tell about.
     smaller : str
         Why a column was left out that would have taught something.
     """
@@ -256,12 +257,12 @@ CHOICES = {rule.name: rule for rule in (VALUE, RANKS)}
 
 @dataclass(frozen=True)
 class Preset:
-    """Limits with a name.
+    """Named limits.
 
     Parameters
     ----------
     name : str
-        As it is asked for.
+        The name by which they are asked for.
     words : str
         Who names them, and what they are.
     asks : mapping of option to limit
@@ -275,7 +276,7 @@ class Preset:
         return in_short(self, self.name)
 
     def stricter(self, name: str, given: float | None) -> float:
-        """Its limit, or one that is given beside it, whichever is harder to meet.
+        """The stricter of the preset's limit and a given one.
 
         >>> PRESETS["ema"].stricter("max_risk", 0.2), PRESETS["office-10"].stricter("k", 20)
         (0.09, 20)

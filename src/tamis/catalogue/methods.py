@@ -1,7 +1,7 @@
 """The methods that propose releases, and the models that recipients and attackers may train.
 
-A class of `tamis.propose` carries the record of its method as `about`. Order matters: releases are
-proposed, and offered to people, in the order of `METHODS`.
+A class of `tamis.propose` has the record of its method as `about`. Order matters: methods propose
+releases, and are offered to people, in the order of `METHODS`.
 
 Models are listed by name; `tamis.learn.models` makes them.
 """
@@ -24,19 +24,19 @@ class ModelRecord:
     name : str
         Its short name.
     home : str
-        The module and the class, imported when it is asked for.
+        The module and the class, imported when the model is asked for.
     shown : str
-        What it is called in reports.
+        Its name in reports.
     asked : str
-        How `serve` offers it; empty: not at all.
+        The label under which `serve` offers it; empty if it does not.
     options : mapping
-        What it is made with.
+        Arguments of the class.
     scaled : bool
-        Whether columns are scaled first: else the one with the largest numbers decides distances.
+        Whether columns are scaled first; otherwise the largest numbers would dominate distances.
     attacks : bool
-        Whether it attacks where no attackers are named.
+        Whether it is an attacker by default.
     few_classes_only : bool
-        Whether attackers leave it to columns of few classes, since it fits something for each.
+        Whether attackers use it only for columns of few classes, since it fits a model per class.
     """
 
     name: str
@@ -106,11 +106,11 @@ _MODELS = (
 )
 MODELS = {model.name: model for model in _MODELS}
 ATTACKERS = tuple(model.name for model in _MODELS if model.attacks)
-"""The attackers tried if none is named."""
+"""The attackers that are tried by default."""
 
 
 def shown_model(name: str) -> str:
-    """What a model is called in reports; another attacker has the name that it was given.
+    """The name of a model in reports; attackers that are no model keep their name.
 
     >>> shown_model("nb"), shown_model("lookup")
     ('naive Bayes', 'lookup')
@@ -119,20 +119,20 @@ def shown_model(name: str) -> str:
 
 
 EVERYTHING, NOTHING = "everything", "nothing"
-"""What releases are compared with, all features and none: no method proposes these."""
+"""The reference releases of all features and of none, which no method proposes."""
 UTILITIES = (
     *("distcnt", "hamdist", "cm", "difference", "information", "ratio"),
     *("likelihood", "auc", "best"),
 )
-"""What columns of 0 and 1 may be chosen for."""
+"""Utilities by which columns of 0 and 1 may be chosen."""
 BREACH_SEARCHES = ("auto", "walk", "exhaustive", "forward", "backward", "best-first")
 """Where the candidates of the breach-aware search come from."""
 SYNTHETIC_KINDS = ("selected", "histogram", "partition", "synthesiser")
-"""How synthetic rows may be drawn."""
+"""Kinds of synthetic rows."""
 
 Stated = str | tuple[str, ...]
-"""What a manifest may state of a parameter: one of some words, or ``count``, ``share``, ``number``
-or ``columns``."""
+"""The type of a parameter in a manifest: a choice of words, or ``count``, ``share``, ``number`` or
+``columns``."""
 
 _UNTRUE = (
     "Some cells were changed on purpose: no row can be taken to describe a real person, and "
@@ -142,37 +142,37 @@ _UNTRUE = (
 
 @dataclass(frozen=True)
 class MethodRecord:
-    """What is known of a method without running it.
+    """Facts about a method, known without importing it.
 
     Parameters
     ----------
     name : str
-        As it is asked for, and stated in manifests.
+        The name by which it is asked for, and stated in manifests.
     home : str
         The module of `tamis.propose` and the class.
     words : str
         What it does, in one sentence.
     asked : str
-        How `serve` offers it; empty: not at all.
+        The label under which `serve` offers it; empty if it does not.
     by_default : bool
         Whether it is tried where no method is named.
     on_engines : bool
-        Whether its releases can be made where the rows are; others need the table in memory.
-    stated : mapping of parameter to what may be stated of it
-        The public settings of its releases: nothing else may stand in a manifest.
+        Whether an engine can make its releases; others need the table in memory.
+    stated : mapping of parameter to Stated
+        The public parameters of its releases, the only ones that a manifest may have.
     became : str
-        What it did to a column; empty: values stay as they are, or only become coarser.
+        What it did to a column, in words; empty if values are only kept or generalised.
     caveat : str
-        What recipients are told of the cells; empty: nothing has to be.
+        A caveat for recipients about the cells; empty if there is none.
     perturber : str or mapping of kind to str
-        The module of `tamis.perturb` and the class that alters cells. It takes what is stated,
-        under the same names, so that an attacker can do the same to a table of their own.
+        The module of `tamis.perturb` and the class that alters cells. It takes the stated
+        parameters under the same names, so that an attacker can alter a table in the same way.
     makes_alike : bool
-        Whether rows become alike in the columns that it alters, by k.
+        Whether it makes groups of k equal rows in the columns that it alters.
     row_by_row : bool
-        Whether it looks at rows one by one, so that it cannot make people alike in all their rows.
+        Whether it treats rows one by one, so that it cannot make people alike in all their rows.
     numbers_at_random : bool
-        Whether numbers differ in every row by nature, and so look like identifiers.
+        Whether its numbers are random, so that nearly all are distinct and look like identifiers.
     synthetic : bool
         Whether its rows describe nobody; it needs an epsilon.
     """
@@ -340,8 +340,8 @@ METHODS = {
     )
 }
 BY_DEFAULT = tuple(name for name, method in METHODS.items() if method.by_default)
-"""Methods that release unaltered values; those that alter them must be asked for."""
+"""Methods that are tried by default; those that alter values must be asked for."""
 RECORDED = METHODS | {
     name: MethodRecord(name, "", f"Releases {name}.") for name in (EVERYTHING, NOTHING)
 }
-"""All that the manifest of a release may name as its method."""
+"""The records of all methods that a manifest may name."""

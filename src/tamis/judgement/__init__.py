@@ -1,10 +1,10 @@
-"""`tamis.judge`: what any release is worth and what it gives away, whoever made it.
+"""`tamis.judge`: the utility and the disclosure risk of any release, whoever made it.
 
 ::
 
-    alignment   a table from elsewhere, in the same terms as the original
-    scoring     what models learn from it, asked of other people; what is found again
-    judgement   the judgement of one or several of them, on one scorecard
-    generator   somebody's own synthesiser: run, and asked for one person
+    alignment   matching the columns and values of a foreign table with the original
+    scoring     the scorecard of foreign releases, and the shares repU and DiSCO
+    judgement   the judgement of one or several releases, on one scorecard
+    generator   running an external synthesiser, and a shadow attack on it
     page        the judgement as a page
 """

@@ -1,8 +1,8 @@
-"""A table from elsewhere and its original in the same terms: names, coarser values, rows.
+"""Alignment of a foreign table with its original: column names, generalised values, rows.
 
-Columns are found by name. Coarser values are made of the original's by ladders, or by what labels
-say. Where each released row is then one of the original, it is that person's; else the rows are
-judged as drawn: nobody knows whose they are.
+Columns are matched by name. The original is generalised like the release, by ladders or by what
+labels say. If each released row then equals one of the original, it is taken to be that person's;
+else the rows are judged as drawn, since nobody knows whose they are.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Foreign:
-    """A table that somebody made of the original.
+    """A table that somebody made from the original.
 
     Parameters
     ----------
     name : str
     table : Table
-        As it was read, under the names of the original.
+        The table as read, with the column names of the original.
     forms : mapping of column to Coarsening
-        Coarser forms that are known, from a manifest.
+        Generalised forms that are known, from a manifest.
     """
 
     name: str
@@ -53,19 +53,20 @@ class Foreign:
 
 @dataclass(frozen=True, eq=False)
 class Aligned:
-    """A foreign table and its original in the same terms.
+    """A foreign table and its original with the same columns, types and generalised forms.
 
     Parameters
     ----------
     name : str
     released : Table
-        Its rows, in the columns that both have, and of the same types.
+        The rows of the release, in the columns that both have.
     original : Table
-        The people, with these columns in the forms of the release.
+        The original, with these columns in the forms of the release.
     forms : mapping of column to Coarsening
-        The columns in a coarser form.
+        The generalised columns.
     stars : int
-        Rows of the release in which every coarse cell was taken away; they are not in `released`.
+        Rows of the release in which every generalised cell is suppressed (``*``); they are not in
+        `released`.
     notes : tuple of str
         What could not be compared, and why.
     """
@@ -83,9 +84,9 @@ class Aligned:
 
     @cached_property
     def mask(self) -> Mask | None:
-        """Which rows of the original are in the release; `None`: some released row is in none.
+        """Mask of the original rows in the release; `None` if some released row is not among them.
 
-        Of rows that are alike in all that was released, it makes no difference which are taken.
+        Of equal rows the first ones are taken: it makes no difference which.
         """
         numbers = {c for c in self.columns if self.original.kind(c) == "number"}
         mine = compared_cells(self.original, self.columns, numbers)
@@ -95,15 +96,15 @@ class Aligned:
         if amount.join(mine, on=names, how="anti", nulls_equal=True).height:
             return None
         place = pl.int_range(pl.len()).over(names).alias("place")
-        found = mine.with_columns(place).join(
+        matched = mine.with_columns(place).join(
             amount, on=names, how="left", nulls_equal=True, maintain_order="left"
         )
-        stays: Mask = (found["place"] < found["amount"].fill_null(0)).to_numpy()
+        stays: Mask = (matched["place"] < matched["amount"].fill_null(0)).to_numpy()
         return stays if int(stays.sum()) == self.released.rows else None
 
 
 def renamed(table: Table, names: Mapping[str, str]) -> Table:
-    """A table under other names, old to new.
+    """A table with renamed columns; `names` maps old names to new ones.
 
     >>> renamed(Table(pl.DataFrame({"Alter": [31]})), {"Alter": "age"}).frame.columns
     ['age']
@@ -132,25 +133,25 @@ def align(
     encoding: Any = None,
     others: Table | None = None,
 ) -> Aligned:
-    """The original in the terms of a table that somebody made of it.
+    """Match a foreign table with the original, which is generalised like it.
 
     Parameters
     ----------
     original : Table
     foreign : Foreign
     ladders : mapping of column to Ladder, optional
-        The coarser forms that it was made with; of other columns they are read from the labels.
+        The ladders that it was made with; forms of other columns are read from their labels.
     encoding : optional
         How columns became 0/1, as in `tamis.attack.sources.in_its_terms`.
     others : Table, optional
-        People who are not in it, whose values belong to groups too.
+        People who are not in it, whose values are also assigned to groups.
 
     Examples
     --------
     >>> people = Table(pl.DataFrame({"age": [31, 47, 52], "zip": ["75011", "75012", "13001"]}))
     >>> made = Table(pl.DataFrame({"zip": ["13***", "75***"], "age": ["50+", "30-49"]}))
-    >>> found = align(people, Foreign("elsewhere.csv", made))
-    >>> found.original.frame["age"].to_list(), found.mask.tolist()
+    >>> aligned = align(people, Foreign("elsewhere.csv", made))
+    >>> aligned.original.frame["age"].to_list(), aligned.mask.tolist()
     (['30-49', '30-49', '50+'], [True, False, True])
     """
     table = foreign.table
@@ -172,7 +173,8 @@ def align(
     else:
         forms = _forms(terms, released, foreign.forms, ladders or {}, others)
         terms = in_forms(terms, forms)
-        # Drawn rows of local groups: not each is somebody, and their labels overlap.
+        # Synthetic rows in local groups: not each is a person's, and their labels overlap. The
+        # reading that makes more columns comparable is taken.
         if local is not None and len(_typed(local, released)) > len(_typed(terms, released)):
             forms, terms = {}, local
     columns = _typed(terms, released)
@@ -193,7 +195,7 @@ def align(
 
 
 def _years_as_texts(table: Table, terms: Table) -> Table:
-    """Years that stand for dates, which are read as numbers, as the labels that they are."""
+    """The table with years as texts where the original has dates: there they are labels."""
     days = {c for c, kind in terms.frame.schema.items() if kind in (pl.Date, pl.Datetime)}
     cells = [
         c.cast(pl.String) if c.name in days and c.dtype.is_integer() else c
@@ -203,14 +205,14 @@ def _years_as_texts(table: Table, terms: Table) -> Table:
 
 
 def _each_is_somebody(released: Table, local: Table) -> bool:
-    """Whether the groups of each row, as local recoding would have made them, hold a person."""
+    """Whether every released row has the groups that local recoding gave to some person."""
     columns = [c for c in local.quasi if released.frame.schema.get(c) == pl.String]
     mine, theirs = (compared_cells(table, columns, ()).unique() for table in (local, released))
     return not theirs.join(mine, on=mine.columns, how="anti", nulls_equal=True).height
 
 
 def _roles_of(roles: Roles, columns: set[str]) -> Roles:
-    """The same roles of those columns that are there."""
+    """The roles restricted to the given columns."""
 
     def some(names: Sequence[str]) -> tuple[str, ...]:
         return tuple(c for c in names if c in columns)
@@ -226,9 +228,9 @@ def _roles_of(roles: Roles, columns: set[str]) -> Roles:
 
 
 def _without_stars(table: Table, terms: Table, shared: Sequence[str]) -> tuple[Table, int]:
-    """The table without rows that are stars in every column that has any, and how many these are.
+    """The table without rows that are ``*`` in every column with stars, and the number of these.
 
-    Stars in other rows are values that were taken away: missing.
+    Stars in other rows are suppressed cells, and become missing.
     """
     frame = only(table.frame, shared)
     starred = [c for c in shared if _has_stars_beside_labels(frame.get_column(c), terms)]
@@ -262,22 +264,22 @@ def _forms(
     ladders: Mapping[str, Ladder],
     others: Table | None,
 ) -> dict[str, Coarsening]:
-    """The coarser form of each column that has one: as stated, of a ladder, or by its labels."""
-    found = {c: form for c, form in known.items() if c in terms.frame.columns}
+    """The form of each generalised column: as stated, else by its ladder, else by its labels."""
+    forms = {c: form for c, form in known.items() if c in terms.frame.columns}
     for cells in released.frame.get_columns():
         name, mine = cells.name, terms.frame.get_column(cells.name)
-        if name in found:
+        if name in forms:
             continue
         if name in ladders:
             level = _level(terms, released, name, ladders[name])
             if level:
-                found[name] = Coarsening(ladders[name].to_dict(), level)
+                forms[name] = Coarsening(ladders[name].to_dict(), level)
         elif (groups := value_groups(_with_others(mine, others), cells)) is not None:
             members: dict[str, list[str]] = {}
             for value, label in groups.items():
                 members.setdefault(label, []).append(value)
-            found[name] = Coarsening({"groups": members}, 1)
-    return found
+            forms[name] = Coarsening({"groups": members}, 1)
+    return forms
 
 
 def _with_others(mine: pl.Series, others: Table | None) -> pl.Series:
@@ -296,7 +298,7 @@ def _level(terms: Table, released: Table, name: str, ladder: Ladder) -> int:
 
 
 def in_forms(terms: Table, forms: Mapping[str, Coarsening]) -> Table:
-    """A table with its columns in coarser forms."""
+    """A table with its columns generalised to the given forms."""
     cells = [
         Ladder.from_dict(c.name, forms[c.name].ladder).apply(c, forms[c.name].level).alias(c.name)
         if c.name in forms
@@ -307,21 +309,21 @@ def in_forms(terms: Table, forms: Mapping[str, Coarsening]) -> Table:
 
 
 def _typed(terms: Table, released: Table) -> list[pl.Series]:
-    """The released columns that can be compared, in the types of the original's."""
+    """The released columns that can be compared, in the types of the original."""
     frames = terms.frame, released.frame
-    every = [_typed_as(*(frame.get_column(c) for frame in frames)) for c in frames[1].columns]
-    return [cells for cells in every if cells is not None]
+    columns = [_typed_as(*(frame.get_column(c) for frame in frames)) for c in frames[1].columns]
+    return [cells for cells in columns if cells is not None]
 
 
 def _typed_as(mine: pl.Series, theirs: pl.Series) -> pl.Series | None:
-    """Released cells in the type of the original's; `None` where they cannot have it.
+    """Released cells in the type of the original column; `None` where they do not fit it.
 
-    A column of texts that has none of the original's values in common is none of the same terms.
+    A column of texts fits only if it has some value in common with the original.
     """
     if mine.dtype != pl.String:
         try:
             cells = bare(theirs).cast(_widest(mine, theirs), strict=False)
-        except pl.exceptions.InvalidOperationError:  # texts are no dates, nor true or false
+        except pl.exceptions.InvalidOperationError:  # polars has no such cast, as of texts to dates
             return None
         return cells.alias(mine.name) if cells.null_count() == theirs.null_count() else None
     cells = bare(theirs).cast(pl.String)
@@ -335,5 +337,5 @@ def _typed_as(mine: pl.Series, theirs: pl.Series) -> pl.Series | None:
 
 
 def _widest(mine: pl.Series, theirs: pl.Series) -> Any:
-    """Numbers that are not whole stay so."""
+    """The type to compare in: floats if the release has any, so that fractions are not cut off."""
     return pl.Float64 if mine.dtype.is_integer() and theirs.dtype.is_float() else mine.dtype

@@ -1,7 +1,7 @@
-"""Somebody's own synthesiser: a command that reads a table and writes another.
+"""An external synthesiser: a command that reads a table and writes another.
 
-It is run without a shell, in a temporary folder, for a limited time. Asked for rows of a table with
-and without one person, it shows how well that person can be told to be in it (a shadow attack).
+It is run without a shell, in a temporary folder, with a time limit. A shadow attack runs it on a
+table with and without one person, and measures how well the results can be told apart.
 """
 
 from __future__ import annotations
@@ -22,9 +22,11 @@ from tamis.read import read_table
 from tamis.read.schema import Schema
 
 TIMEOUT = 600.0
+"""Seconds that one run may take by default."""
 RUNS = 20
+"""Runs of a shadow attack, with and as often without the person, by default."""
 SHADOWED = 200
-"""The most people that the shadow attack draws rows of: one person stands out most among few."""
+"""Most people in the table of the shadow attack: one person stands out most among few."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class Generator:
     Parameters
     ----------
     command : str
-        Its words are split as a shell would; nothing else of a shell is understood.
+        Split into words as a shell would; no other feature of a shell is supported.
     timeout : float
         Seconds after which a run is stopped.
 
@@ -60,11 +62,11 @@ class Generator:
 
     @property
     def name(self) -> str:
-        """The program, for tables and pictures."""
+        """The name of the program, for tables and pictures."""
         return f"generator ({Path(shlex.split(self.command)[0]).name})"
 
     def run(self, frame: pl.DataFrame, seed: int = 0) -> pl.DataFrame:
-        """The rows that it makes of some rows, as written: as a csv file with a header."""
+        """The rows that the command makes from a frame; both are csv files with a header."""
         with TemporaryDirectory(prefix="tamis-generator-") as folder:
             given, made = Path(folder) / "in.csv", Path(folder) / "out.csv"
             frame.write_csv(given)
@@ -75,7 +77,7 @@ class Generator:
             return read_table(made, schema=Schema(columns=kinds), check=False).frame
 
     def _call(self, folder: str, places: dict[str, str]) -> None:
-        # The words are split before places are filled in, so that no path is taken for several.
+        # Paths are filled in after splitting, so that one with spaces remains a single word.
         words = shlex.split(self.command)
         for mark, place in places.items():
             words = [word.replace(mark, place) for word in words]
@@ -108,26 +110,26 @@ class Generator:
         epsilon: float | None = None,
         random_state: int = 0,
     ) -> AttackScore:
-        """Draw rows with and without the person who stands out most among some, again and again.
+        """A shadow attack on the person who stands out most among at most `most` people.
 
-        `epsilon` is what the generator promises, where it promises any.
+        `epsilon` is what the generator promises, if anything.
         """
         drawn = np.random.default_rng([random_state, 11]).permutation(frame.height)[:most]
         few = frame[np.sort(drawn)]
-        found = shadow_attack(
+        attack = shadow_attack(
             self.run, few, epsilon=epsilon or 0.0, runs=runs, random_state=random_state
         )
-        promised = {"epsilon": epsilon, "allowed": found.allowed, "within": found.within}
+        promised = {"epsilon": epsilon, "allowed": attack.allowed, "within": attack.within}
         return AttackScore(
             "membership, shadow tables",
             "has the generator make rows with and without the person who stands out most among "
             f"{few.height:,}, and tells the results apart",
-            found.success,
+            attack.success,
             0.5,
             1,
             details={
-                "epsilon_at_least": found.epsilon_at_least,
-                "runs": found.runs,
+                "epsilon_at_least": attack.epsilon_at_least,
+                "runs": attack.runs,
                 **(promised if epsilon is not None else {}),
             },
         )

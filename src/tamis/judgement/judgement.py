@@ -1,4 +1,4 @@
-"""What releases are worth and what they give away, whoever made them: all on one scorecard."""
+"""The judgement of releases, whoever made them: utility and disclosure risk on one scorecard."""
 
 from __future__ import annotations
 
@@ -48,22 +48,23 @@ SHARED_PEOPLE = (
 
 @dataclass(frozen=True, eq=False)
 class Judgement:
-    """What one release is worth and what it gives away.
+    """The utility and the disclosure risk of one release.
 
     Attributes
     ----------
     name : str
     rows : int
     own_rows : bool
-        Whether each row is that of a person of the original, in the same terms; else the rows are
-        judged as drawn.
+        Whether each row equals that of a person of the original, generalised alike; else the rows
+        are judged as drawn.
     left_out : int
-        Rows of the original that it lacks, where its rows are theirs.
+        Rows of the original that the release lacks, if `own_rows`.
     columns, coarser, not_released : tuple of str
-        Which were compared, which of these are in a coarser form, and which it lacks.
+        The compared columns, the generalised ones among them, and the features it lacks.
     exposure : Exposure, optional
-        Groups of people alike; `None` where it has no quasi-identifier.
+        Equivalence classes; `None` where no quasi-identifier is released.
     replicated : Replicated, optional
+        The shares repU and DiSCO; `None` where no quasi-identifier is released.
     closest : Closest
     retention : Retention, optional
         What is left of the rules of the original; `None` without a target.
@@ -71,7 +72,7 @@ class Judgement:
     scored : Row, optional
         Its line on the scorecard; `None` where models can learn nothing from it.
     notes : tuple of str
-        What was not judged, and what flatters or hides.
+        What was not judged, and what makes figures look better than they are.
     """
 
     name: str
@@ -119,16 +120,16 @@ class Judgement:
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """Several releases of one table, beside what tamis would propose.
+    """The judgements of several releases of one table, with proposals of tamis to compare.
 
     Attributes
     ----------
     original : Table
     releases : tuple of Judgement
     proposed : tuple of Row
-        What tamis proposes, the best first; empty where it was not asked.
+        The proposals of tamis, the best first; empty unless asked for.
     card : Scorecard, optional
-        Everything, nothing, the releases and the proposals; `None` where there is no target.
+        All columns, none, the releases and the proposals; `None` without a target.
     """
 
     original: Table
@@ -140,7 +141,7 @@ class Judged:
         return in_short(self, plural(len(self.releases), "release"), repr(self.original))
 
     def plot(self) -> Picture:
-        """All of them by what they keep and tell."""
+        """The picture of all releases by what they keep and tell."""
         if self.card is None:
             raise InputError("there is no target to keep; name it with target=... or --target COL")
         named = [row for j in self.releases if (row := j.scored) is not None]
@@ -151,7 +152,7 @@ class Judged:
         ends = None if self.card is None else (self.card.baseline, self.card.floor)
         return {
             "rows": self.original.rows,
-            "releases": [each.to_dict() for each in self.releases],
+            "releases": [release.to_dict() for release in self.releases],
             "proposed": [row.to_dict() for row in self.proposed],
             "everything": ends and ends[0].to_dict()["figures"],
             "nothing": ends and ends[1].to_dict()["figures"],
@@ -176,33 +177,33 @@ def judge(
     random_state: int = 0,
     progress: Progress = lambda words, done=0, total=0: None,
 ) -> Judged:
-    """Judge tables that somebody made of an original, without a manifest.
+    """Judge tables that somebody made from an original, without a manifest.
 
     Parameters
     ----------
     original : Table
     releases : mapping of name to Table, or sequence of Foreign
-        Their rows in any order; columns are found by name.
+        Released tables, with rows in any order; columns are matched by name.
     control : Table, optional
-        People who are in none of them: models and attackers are tried on them. `None`: a part of
-        the original is held out.
+        People who are in none of the releases, on whom models and attackers are tried. By default a
+        part of the original is held out.
     ladders : mapping of column to Ladder, optional
-        Coarser forms that they were made with; of other columns they are read from the labels.
+        The ladders that they were made with; forms of other columns are read from their labels.
     encoding : optional
         How columns became 0/1, as in `binarise`.
     secret, known, most, random_state
         As in `attack_release`.
     rules : RuleSet, optional
-        The rules to look for; `None`: those that a tree learns from the original.
+        The rules to look for, by default those that a tree learns from the original.
     generator : Generator, optional
-        A synthesiser, judged as one more release, by rows that it makes of people other than those
-        that it is judged on.
+        A synthesiser, judged as one more release by rows that it makes from other people than those
+        it is judged on.
     shadows : int
-        How often the generator makes rows with, and as often without, one person.
+        How often the generator is run with, and as often without, one person.
     epsilon : float, optional
-        What the generator promises.
+        The epsilon that the generator promises.
     propose : Settings, optional
-        What to ask of releases that tamis proposes beside them.
+        The settings of proposals by tamis, to compare the releases with.
     progress : callable
 
     Returns
@@ -214,10 +215,10 @@ def judge(
     >>> from tamis.datasets import patients
     >>> table = patients(rows=300)
     >>> narrow = Table(table.only(["ward", "readmitted"]).reverse())
-    >>> found = judge(table, {"narrow.csv": narrow}, most=50).releases[0]
-    >>> found.own_rows, found.columns, found.exposure
+    >>> release = judge(table, {"narrow.csv": narrow}, most=50).releases[0]
+    >>> release.own_rows, release.columns, release.exposure
     (True, ('ward', 'readmitted'), None)
-    >>> found.figure("kept") is not None
+    >>> release.figure("kept") is not None
     True
     """
     if control is not None and (propose or generator):
@@ -244,14 +245,15 @@ def judge(
         progress(f"reading the columns of {foreign.name}", number, len(given))
         aligned.append(asked.aligned(foreign))
     card, why = judges.score(aligned, made, progress)
-    found = []
-    for number, (foreign, each) in enumerate(zip(given, aligned)):
-        progress(f"attacking {each.name}", number, len(given))
+    judgements = []
+    for number, (foreign, matched) in enumerate(zip(given, aligned)):
+        progress(f"attacking {matched.name}", number, len(given))
         mine = made if made is not None and foreign is made.foreign else None
-        found.append(_judged(asked, foreign, each, mine, _row_of(card, each.name), why))
+        row = _row_of(card, matched.name)
+        judgements.append(_judged(asked, foreign, matched, mine, row, why))
     if generator is not None and shadows:
         progress(f"running {generator.name} with and without one person", 1, 2)
-        attacks = found[-1].attacks
+        attacks = judgements[-1].attacks  # the generator was given last
         shadow = generator.shadow(
             without_identifiers(original),
             runs=shadows,
@@ -259,9 +261,9 @@ def judge(
             random_state=random_state,
         )
         scores = (*attacks.scores, shadow)
-        found[-1] = replace(found[-1], attacks=replace(attacks, scores=scores))
+        judgements[-1] = replace(judgements[-1], attacks=replace(attacks, scores=scores))
     proposed = () if card is None else tuple(_proposed(card, judges))
-    return Judged(original, tuple(found), proposed, card)
+    return Judged(original, tuple(judgements), proposed, card)
 
 
 def _as_foreign(tables: Mapping[str, Table]) -> list[Foreign]:
@@ -307,11 +309,11 @@ def _judged(
         notes.append("no quasi-identifier is released, so nobody is found by any")
     quasi = [c for c in mine.quasi if c in aligned.columns]
     secret = asked.secret or sensitive
-    found = None
+    copies = None
     if quasi:
         asks = secret if secret in aligned.columns and secret not in quasi else None
         cells = [_texts(t.only([*quasi, *([asks] if asks else [])])) for t in _both(aligned)]
-        found = replicated(cells[0], cells[1], quasi, asks)
+        copies = replicated(cells[0], cells[1], quasi, asks)
     kept, lost = _rules(asked, aligned)
     notes += lost
     gone = 0 if mask is None else int((~mask).sum())
@@ -324,7 +326,7 @@ def _judged(
         tuple(aligned.forms),
         tuple(c for c in asked.original.features if c not in aligned.columns),
         exposed,
-        found,
+        copies,
         _closest(asked, aligned),
         kept,
         _attacks(asked, aligned, made),
@@ -338,13 +340,13 @@ def _both(aligned: Aligned) -> tuple[Table, Table]:
 
 
 def _texts(frame: pl.DataFrame) -> pl.DataFrame:
-    """Cells that are compared, numbers as such and all others as texts."""
+    """The frame with numbers as floats and all other cells as texts."""
     cells = [c.cast(pl.Float64 if c.dtype.is_numeric() else pl.String) for c in frame.get_columns()]
     return frame_of_columns(cells, frame.height)
 
 
 def _in_it(aligned: Aligned) -> Table:
-    """The released rows, with the people of the original where they are theirs."""
+    """The released rows, with the identifiers of the original if they are rows of its people."""
     mask = aligned.mask
     if mask is None:
         return aligned.released
@@ -362,7 +364,7 @@ def _in_it(aligned: Aligned) -> Table:
 
 
 def _rules(asked: Terms, aligned: Aligned) -> tuple[Retention | None, list[str]]:
-    """What is left of the rules, or why that cannot be said."""
+    """What is left of the rules, or a note on why that cannot be said."""
     target = asked.original.roles.target
     if target is None:
         return None, []
@@ -381,12 +383,12 @@ def _of_original(asked: Terms, aligned: Aligned) -> dict[str, Any]:
 
 
 def _attacks(asked: Terms, aligned: Aligned, made: DrawnRows | None) -> Attacks:
-    """What attackers reach; of a generator, on people that it saw and on people that it did not."""
+    """Scores of all attackers; for a generator, on people that it saw against people it did not."""
     original, table, control = aligned.original, aligned.released, asked.control
     if made is not None:
         return _attacks_on_generator(asked, aligned, made)
     mask = aligned.mask
-    if mask is not None and not mask.all():  # only who is in can be found
+    if mask is not None and not mask.all():  # only people in the release can be found
         original = replace(original, frame=original.frame.filter(pl.Series(mask)))
     if control is not None:
         control = in_forms(in_its_terms(control, table, asked.encoding), aligned.forms)

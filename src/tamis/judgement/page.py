@@ -1,4 +1,4 @@
-"""The judgement as one self-contained page: the plane, a line a release, and each in its words."""
+"""The judgement as a self-contained page: the picture, a line for each release, and its details."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HEADS = (
 
 
 def write_page(judged: Judged) -> str:
-    """All releases compared, as HTML that loads nothing and runs nothing.
+    """The comparison of all releases, as HTML that loads nothing and runs no script.
 
     >>> from tamis.datasets import patients
     >>> from tamis.judgement.judgement import judge
@@ -77,7 +77,7 @@ def line_of_judgement(found: Judgement) -> list[str]:
 
 
 def line_of_proposal(row: Row) -> list[str]:
-    """The same of a release that tamis proposes, as far as it is measured."""
+    """The main figures of a proposal of tamis under `HEADS`, as far as they are measured."""
     k = row.value("k_anonymity")
     kept, told, lost = (_share(row.value(name)) for name in ("kept", "told", "lost_rules"))
     shown_k = "" if k is None else f"{k:,.0f}"
@@ -90,7 +90,7 @@ def _share(value: float | None) -> str:
 
 
 def _described(found: Judgement) -> dict[str, Any]:
-    """What is said of one release by itself."""
+    """The details of one release, for the template."""
     return {
         "name": found.name,
         "whose": whose_words(found),
@@ -114,7 +114,7 @@ def _described(found: Judgement) -> dict[str, Any]:
 
 
 def whose_words(found: Judgement) -> str:
-    """Whose the rows are, in a sentence."""
+    """Whether the rows are those of people of the original, in a sentence."""
     if not found.own_rows:
         return "Not every row is one of the original: the rows are judged as drawn."
     if found.left_out:

@@ -1,8 +1,8 @@
-"""The scorecard of releases made elsewhere: what models learn from them, asked of other people.
+"""The scorecard of foreign releases: models learn from them and are tested on other people.
 
-Whose unusual rows, and whose secrets, are found again in such rows is counted by what synthpop
-calls repU and DiSCO, after Raab, Nowok and Dibben (2024): both ask what somebody finds who knows
-the keys of a person and takes the rows of a release for true.
+Unique rows and secrets that such rows replicate are counted by the measures that synthpop calls
+repU and DiSCO, after Raab, Nowok and Dibben (2024). Both are about an intruder who knows the keys
+of a person and takes the released rows for true.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ from tamis.settings import Settings
 from tamis.table import Table, frame_of_columns, only
 
 ELSEWHERE = "elsewhere"
-"""The method of a release that tamis did not make."""
+"""The method name of releases that tamis did not make."""
 
 
 def without_identifiers(table: Table) -> pl.DataFrame:
-    """The columns that somebody may make rows of."""
+    """The columns that a generator is given: all but identifiers and dropped ones."""
     gone = {*table.roles.identifiers, *table.roles.dropped}
     return table.only([c for c in table.frame.columns if c not in gone])
 
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """How releases are judged: what `judge` was asked."""
+    """The arguments of `judge`."""
 
     original: Table
     control: Table | None
@@ -77,7 +77,7 @@ class Terms:
 
 @dataclass(frozen=True, eq=False)
 class DrawnRows:
-    """What a generator made: of everybody, and of the people that a search may see."""
+    """The rows that a generator made from everybody, and those from the training people alone."""
 
     foreign: Foreign
     seen: RowNumbers
@@ -96,7 +96,7 @@ def run_generator(generator: Generator, asked: Terms, evaluator: Evaluator | Non
 
 @dataclass(frozen=True, eq=False)
 class Judges:
-    """What is trained and asked, and on whom; no evaluator where nothing can be learnt."""
+    """The evaluator of releases, and proposals; no evaluator where nothing can be learnt."""
 
     asked: Terms
     evaluator: Evaluator | None
@@ -107,20 +107,20 @@ class Judges:
     def score(
         self, aligned: Sequence[Aligned], made: DrawnRows | None, progress: Progress
     ) -> tuple[Scorecard | None, dict[str, str]]:
-        """The scorecard, and why some of the releases are not on it."""
+        """The scorecard, and for each release why it is not on it, empty if it is."""
         evaluator, why = self.evaluator, dict.fromkeys((a.name for a in aligned), self.lacking)
         if evaluator is None:
             return None, why
         ends, fit, drawn = _ends(evaluator.original), [], {}
-        for each in aligned:
-            sample = made.of_seen if made and each.name == made.foreign.name else None
+        for matched in aligned:
+            sample = made.of_seen if made and matched.name == made.foreign.name else None
             try:
-                fit.append(as_release(each, evaluator.original, self.asked, sample))
+                fit.append(as_release(matched, evaluator.original, self.asked, sample))
             except InputError as error:
-                why[each.name] = str(error)
+                why[matched.name] = str(error)
                 continue
-            if evaluator.sensitive in each.columns:
-                drawn[each.name] = _learnt_from(each, self.asked, sample)
+            if evaluator.sensitive in matched.columns:
+                drawn[matched.name] = _learnt_from(matched, self.asked, sample)
         try:
             card = scorecard(evaluator, *ends, [*fit, *self.proposed], progress=progress)
             card = card.with_guesses(card.every)
@@ -137,7 +137,7 @@ def _ends(table: Table) -> tuple[Release, Release]:
 
 
 def train_judges(asked: Terms, propose: Settings | None, progress: Progress) -> Judges:
-    """Train on what is seen, ask of people that nothing was learnt from."""
+    """Build the evaluator and its hold-out; with `propose`, take those of a search of proposals."""
     table = asked.original
     if table.roles.target is None:
         return Judges(asked, None, lacking="no target is named, so nothing is said of what is kept")
@@ -172,12 +172,13 @@ def train_judges(asked: Terms, propose: Settings | None, progress: Progress) -> 
 
 
 _PROPOSED = 5
-"""How many proposals stand beside the releases."""
+"""The most proposals that are shown with the releases."""
 _SEARCHED = 50_000
+"""The most rows that models are trained on."""
 
 
 def _of_others(rows: int, everybody: int, random_state: int) -> HoldOut:
-    """Learn from the people of the original, ask half of the others and then the other half."""
+    """Train on the original; select on one half of the control group, and report on the other."""
     drawn = np.random.default_rng([random_state, 5])
     seen = drawn.permutation(rows)[:_SEARCHED]
     others = rows + drawn.permutation(everybody - rows)
@@ -190,7 +191,7 @@ def _of_others(rows: int, everybody: int, random_state: int) -> HoldOut:
 def as_release(
     aligned: Aligned, table: Table, asked: Terms, sample: pl.DataFrame | None = None
 ) -> Release:
-    """A foreign table as a release of a table, whose people it is judged on."""
+    """A foreign table as a release of `table`, on whose people it is judged."""
     target = table.target
     if target not in aligned.columns:
         raise InputError(f"it has no target {target!r}, so nothing can be learnt from it")
@@ -222,7 +223,7 @@ def as_release(
 
 
 def _learnt_from(aligned: Aligned, asked: Terms, sample: pl.DataFrame | None) -> Table:
-    """The drawn rows that models learn from: of a generator, those of people who are not asked."""
+    """The drawn rows to train on; of a generator, those it made from the training people alone."""
     if sample is None:
         return _labelled(aligned.released)
     made = Foreign(aligned.name, Table(sample))
@@ -237,11 +238,11 @@ def _labelled(table: Table) -> Table:
 def _tell_by_themselves(
     card: Scorecard, evaluator: Evaluator, drawn: Mapping[str, Table]
 ) -> Scorecard:
-    """The scorecard, with what drawn rows that hold the secret tell of it by themselves.
+    """The scorecard with `told` measured from the rows alone, for drawn rows with the secret.
 
-    Of drawn rows without it, told is what their columns tell somebody who knows the secret of some
-    people. Of these it is what is learnt from the rows alone: as what is kept, with the secret in
-    the place of the target.
+    For drawn rows without the secret, `told` is what their columns tell someone who knows the
+    secret of other people. For drawn rows with it, it is what can be learnt from the rows alone:
+    measured like `kept`, with the secret as the target.
     """
     rows = []
     for row in card.candidates:
@@ -258,7 +259,7 @@ def _told_by_rows(evaluator: Evaluator, release: Release, drawn: Table | None) -
     name = evaluator.sensitive
 
     def asked(table: Table, secrets: pl.Series) -> Table:
-        """The features, with the class of the secret as the target."""
+        """The released features, with the class of the secret as the target."""
         codes = [f"{code:04d}" for code in cut.codes(secrets).tolist()]
         cells = [*table.only(release.features).get_columns(), pl.Series(name, codes, pl.String)]
         return Table(pl.DataFrame(cells)).with_roles(target=name)
@@ -269,12 +270,12 @@ def _told_by_rows(evaluator: Evaluator, release: Release, drawn: Table | None) -
     beside = [c for c in truth.features if c != name]
     everything = Table(truth.only([*beside])).frame.with_columns(true.frame.get_column(name))
     whole = Table(everything).with_roles(target=name)
-    yardstick = BitsScorer.of(whole, evaluator.split, labels, random_state=evaluator.random_state)
+    scorer = BitsScorer.of(whole, evaluator.split, labels, random_state=evaluator.random_state)
     mine = DrawnRelease(
         release.name, made, Recipe(ELSEWHERE), unaltered=true, evaluation_sample=made
     )
     every = [*_ends(whole), mine]
-    return yardstick.compared(every).figures(2, "reporting")["kept"]
+    return scorer.compared(every).figures(2, "reporting")["kept"]
 
 
 _ROWS, _OTHERS, _SECRETS, _SECRET = "rows", "others", "secrets", "secret"
@@ -282,17 +283,17 @@ _ROWS, _OTHERS, _SECRETS, _SECRET = "rows", "others", "secrets", "secret"
 
 @dataclass(frozen=True)
 class Replicated:
-    """Shares of the rows of the original.
+    """Replicated uniques and disclosed secrets, as shares of the rows of the original.
 
     Parameters
     ----------
     rep_u : float
-        Rows whose keys are unique in the original, and unique in the release as well.
+        Rows whose keys are unique in the original and in the release.
     unique : float
         Rows whose keys are unique in the original.
     disco : float or None
-        Disclosive in the release, correct in the original: rows whose keys have one secret only in
-        the release, which is theirs. `None` without a secret to compare.
+        Disclosive in Synthetic, Correct in Original: rows whose keys have a single secret in the
+        release, which is the true one. `None` without a secret to compare.
     """
 
     rep_u: float
@@ -306,7 +307,7 @@ class Replicated:
 def replicated(
     original: pl.DataFrame, released: pl.DataFrame, keys: Sequence[str], secret: str | None
 ) -> Replicated:
-    """Count both in columns of the same terms; a missing key is a value of its own.
+    """repU and DiSCO of aligned columns; a missing key is a value of its own.
 
     Examples
     --------
@@ -322,22 +323,22 @@ def replicated(
     both = sizes.join(others, on=names, how="left", nulls_equal=True)
     alone = pl.col(_ROWS) == 1
     unique = both.select((alone).sum()).item() / original.height
-    found = both.select((alone & (pl.col(_OTHERS) == 1)).sum()).item() / original.height
+    rep_u = both.select((alone & (pl.col(_OTHERS) == 1)).sum()).item() / original.height
     if secret is None:
-        return Replicated(found, unique, None)
+        return Replicated(rep_u, unique, None)
     told = (
         theirs.group_by(names)
         .agg(pl.col(_SECRET).n_unique().alias(_SECRETS), pl.col(_SECRET).first())
         .filter(pl.col(_SECRETS) == 1)
     )
     right = mine.join(told, on=[*names, _SECRET], how="semi", nulls_equal=True).height
-    return Replicated(found, unique, right / original.height)
+    return Replicated(rep_u, unique, right / original.height)
 
 
 def _renamed(
     frame: pl.DataFrame, keys: Sequence[str], names: Sequence[str], secret: str | None
 ) -> pl.DataFrame:
-    """Keys and secret as texts under plain names: polars takes some names for patterns."""
+    """Keys and secret under plain names: polars takes names such as ``^a.*$`` for patterns."""
     given = [*keys, *([] if secret is None else [secret])]
     plain = [*names, _SECRET]
     cells = [frame.get_column(c).alias(name) for c, name in zip(given, plain)]
