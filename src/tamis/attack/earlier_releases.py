@@ -383,8 +383,8 @@ def _by_cells(table: Table, release: EarlierRelease, encoding: Any) -> tuple[pl.
             "the table by their values; give its folder with the private part"
         )
     rows, asked = release.rows, [int(p["at_least"]) for p in release.promises]
-    # Cuts of numbers depend on the fewest people on either side, which the manifest does not state:
-    # the promised k, its half and its quarter are tried.
+    # Cuts of numbers depend on the k asked for, which the manifest does not state. A release may
+    # promise twice or four times that, so the half and the quarter of the promised k are tried.
     ks = [max(1, k // times) for k in asked for times in (1, 2, 4)]
     wide = in_its_terms(table, rows, encoding, ks or [1])
     if strange := [c for c in rows.frame.columns if c not in wide.frame.columns]:

@@ -1,4 +1,4 @@
-"""`tamis attack`: what attackers of several kinds gain from a release."""
+"""`tamis attack`: the gains of several kinds of attackers from a release."""
 
 from __future__ import annotations
 
@@ -91,22 +91,22 @@ def attack(
 
 
 class AttackInput(NamedTuple):
-    """The original in the terms of the release, the release, and how it was made."""
+    """The original recoded like the release, the release, and how it was made."""
 
     original: Table
     release: Table
     alter: Alter | None
     stated: dict[str, dict[str, Any]]
-    """Its ladders."""
+    """The ladders of the release."""
     manifest: dict[str, Any]
-    """Empty for a file."""
+    """The manifest of the release; empty for a file."""
     known: tuple[str, ...] | None
-    """What attackers know, where that was named, in these terms."""
+    """The columns that attackers know, if named, and those made of them."""
     in_terms: Callable[[Sequence[str]], tuple[str, ...]]
-    """Columns of the original in these terms."""
+    """Maps columns of the original to those of the release made of them."""
 
     def beside_all_rows(self, others: Table) -> Table:
-        """Others with what all of their rows come to, where attackers see that of people."""
+        """A control group with summaries of all rows of a person, where the release links rows."""
         from dataclasses import replace
 
         import polars as pl
@@ -118,7 +118,7 @@ class AttackInput(NamedTuple):
         return replace(others, frame=pl.DataFrame([*others.frame.get_columns(), *more]))
 
     def knowing(self, threats: Sequence[Attacker]) -> dict[str, tuple[str, ...]]:
-        """What each attacker knows: those of the manifest, and those named now instead."""
+        """The columns that each attacker knows; attackers named now override the manifest's."""
         from tamis.learn.whole_people import of_all_rows
 
         entries = [e for e in self.manifest.get("promises", ()) if e["key"] == "k_anonymity"]
@@ -179,7 +179,7 @@ def _attack_input(
 
 
 def _as_moved(manifest: dict[str, Any]) -> dict[str, Any]:
-    """The method that moved the dates of a release before anything else, if any did."""
+    """The method that moved the dates of a release before the search, if any did."""
     moved = manifest.get("moved", {"days": 0, "columns": []})
     coarse = {column["name"] for column in manifest["columns"] if "coarser" in column}
     columns = [name for name in moved["columns"] if name not in coarse]
@@ -196,7 +196,7 @@ def _with_shadow(
     runs: int,
     seed: int,
 ) -> Attacks:
-    """The attacks, and one by drawing the rows again, or a note why that is not possible."""
+    """The attacks, with a shadow attack or a note on why there is none."""
     from dataclasses import replace
 
     from tamis.attack.membership import shadow_of_release
@@ -217,7 +217,7 @@ def _with_shadow(
 
 
 def _ks(promises: list[dict[str, Any]]) -> tuple[int, ...]:
-    """The k that may have been asked for, where k, twice or four times that was promised."""
+    """Values of k that may have been asked for: the promised ones, their halves and quarters."""
     promised = [entry["at_least"] for entry in promises] or [5]
     return tuple(max(1, k // times) for k in promised for times in (1, 2, 4))
 
@@ -245,7 +245,7 @@ def _print(found: Attacks, unit: str) -> None:
 
 
 def _shadow_lines(found: Attacks) -> list[str]:
-    """What a shadow attack proves, against what epsilon allows."""
+    """The result of a shadow attack and what epsilon allows, in words."""
     drawn = [each for each in found.scores if "epsilon_at_least" in each.details]
     return [
         f"With and without one person, drawn rows are told apart {percent(each.success.value)} of "
@@ -270,7 +270,7 @@ def _row(each: AttackScore) -> tuple[str, ...]:
 
 
 def _headlines(found: Attacks, unit: str) -> list[str]:
-    """What the strongest attackers reach, of 100 people."""
+    """The number of 100 people that the strongest attacker of each kind reaches, in words."""
     from tamis.attack.run import ATTEMPTS
 
     lines = []

@@ -53,7 +53,7 @@ _BINS = (1, 2, 3, 5, 10, 20, 50, 100, 1000, 10000)
 _SHOWN = 10
 _SHOWN_COLUMNS = 30
 _SETS = 3
-"""The sets of columns that are named."""
+"""The most sets of columns that are listed."""
 
 
 @command("audit")
@@ -219,7 +219,7 @@ def audit_table(table: Table, encoding: Any = None, combine: int | None = None) 
 
 
 def _attacker(table: Table) -> dict[str, Any] | None:
-    """How well naive Bayes guesses the sensitive column from the features, on held-out rows."""
+    """Accuracy of naive Bayes in guessing the sensitive column, on held-out rows."""
     if table.sensitive is None or not table.features:
         return None
     from tamis.risk.breach import bayes_accuracy
@@ -240,7 +240,7 @@ def _attacker(table: Table) -> dict[str, Any] | None:
 
 
 def _columns_alone(table: Table) -> list[ColumnAlone]:
-    """What each column teaches and tells; nothing where there is no target to learn."""
+    """What each column teaches and tells by itself; empty without a target."""
     if table.roles.target is None or not table.features:
         return []
     from tamis.errors import TamisError
@@ -309,7 +309,7 @@ def print_audit(
     target: str = "",
     threats: Sequence[AttackerExposure] = (),
 ) -> None:
-    """The audit in words, then in figures, then as a picture."""
+    """Print the audit in words, then in figures, then as a picture."""
     out, found = console(), exposure
     several, one = found.people < found.rows, found.unique_people == 1
     only = f"{'is' if one else 'are'} the only one"
@@ -348,7 +348,7 @@ def print_audit(
 
 
 def _print_threats(out: Console, threats: Sequence[AttackerExposure], unit: Unit) -> None:
-    """What each attacker finds, the worst first, and what is not as was asked for."""
+    """Print the exposure to each attacker, the worst first, with the limits that are not met."""
     numbers = ("k", f"unique {unit}")
     table = rich_table("attacker", "knows", *numbers, "asked for", numbers=numbers)
     for each in threats:
@@ -360,7 +360,7 @@ def _print_threats(out: Console, threats: Sequence[AttackerExposure], unit: Unit
 
 
 def _print_alone(out: Console, alone: Sequence[ColumnAlone], found: Exposure, target: str) -> None:
-    """What each column tells of the secret and teaches of the target, the most telling first."""
+    """Print what each column tells and teaches by itself, the most telling first."""
     one = ONE[found.unit]
     tells, teaches = f"tells of {found.sensitive}", f"teaches of {target}"
     if alone[0].tells is None:
@@ -437,7 +437,7 @@ def _print_containment(out: Console, found: dict[str, Any], everybody: int, unit
 
 
 def _print_sizes(out: Console, sizes: list[tuple[int, int]], title: str, unit: str) -> None:
-    """A picture of how many people share something, from pairs of (sharers, people)."""
+    """A histogram of how many people are alike, from pairs of (group size, people)."""
     table = rich_table(f"{unit} alike", unit, "", title=title, numbers=(unit,))
     bins = list(zip(_BINS, (*_BINS[1:], float("inf"))))
     counts = [sum(n for size, n in sizes if low <= size < high) for low, high in bins]
@@ -459,7 +459,7 @@ def _print_columns(out: Console, found: Exposure) -> None:
 
 
 def _print_uniques(out: Console, found: SpecialUniques, unit: Unit) -> None:
-    """Which columns single people out, and which to make coarser first."""
+    """Print which columns single people out, and which to generalise first."""
     table = rich_table("column", "part", "", title="What gives people away", numbers=("part",))
     for column, share in list(found.column_shares.items())[:_SHOWN]:
         table.add_row(escape(column), percent(share), bar(share))
@@ -469,7 +469,7 @@ def _print_uniques(out: Console, found: SpecialUniques, unit: Unit) -> None:
 
 
 def _giveaway_words(found: SpecialUniques, unit: Unit) -> list[str]:
-    """By how few columns people are singled out, by which, and what to make coarser first."""
+    """Print how few columns single people out, which these are, and what to generalise first."""
     needed = [
         f"{size} for {count_words(count, unit)}"
         for size, count in enumerate(found.by_size, start=1)
@@ -487,7 +487,7 @@ def _giveaway_words(found: SpecialUniques, unit: Unit) -> list[str]:
 
 
 def _print_harbour(out: Console, harbour: tuple[HarbourItem, ...]) -> None:
-    """Which of the eighteen identifiers were found, and where."""
+    """Print which of the eighteen kinds of identifiers were found, and where."""
     found = [item for item in harbour if item.found]
     title = f"HIPAA's safe harbour: {len(found)} of {len(harbour)} kinds of identifiers found"
     table = rich_table("", "kind", "column", "why", title=title)

@@ -77,7 +77,7 @@ def _searched(
 def _learnt(
     table: Table, given: dict[str, Ladder], register: Table | None, asked: dict[str, Any]
 ) -> Coarsened:
-    """The form of each column that is worth most by what it keeps and tells."""
+    """The forms of columns that are worth most by what they keep and tell."""
     from tamis.flow import Settings, consider
     from tamis.require import options_of_groups
 
@@ -94,7 +94,7 @@ def _learnt(
 
 
 def _coarsened_as(outcome: Outcome) -> Coarsened:
-    """The chosen release as a table in a coarser form."""
+    """The chosen release as a generalised table."""
 
     from tamis.coarsen.ladder import Ladder
     from tamis.coarsen.search import Coarsened
@@ -142,7 +142,7 @@ def _result(found: Coarsened, table: Table) -> dict[str, Any]:
 
 
 def _write(found: Coarsened, path: Path) -> None:
-    """Write the rows without identifiers; what was written is read again and counted first."""
+    """Write the rows without identifiers, once the draft was read again and counted."""
     from tamis.table import only
     from tamis.verification.checks import equals_by_grouping, write_counted
 

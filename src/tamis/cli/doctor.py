@@ -28,7 +28,7 @@ _BROWSERS = ("chromium", "google-chrome", "chrome", "msedge", "firefox", "safari
 
 
 class Working(NamedTuple):
-    """One thing that was looked at: what was found, and what to do where it is lacking."""
+    """One finding: what was checked, the result, and what to do where it is lacking."""
 
     about: str
     found: str
@@ -55,7 +55,7 @@ def doctor(as_json: bool, quiet: bool) -> None:
 
 
 def findings() -> Iterator[Working]:
-    """What was looked at, in the order in which it matters."""
+    """All findings, in the order in which they matter."""
     yield Working("tamis", metadata.version("tamis"))
     yield Working("Python", f"{platform.python_version()} ({platform.python_implementation()})")
     yield Working("system", f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores")
@@ -82,7 +82,7 @@ def _memory() -> Working:
 
 
 def _packages() -> Iterator[Working]:
-    """The packages that tamis asks for, those of an extra with what installs it."""
+    """The packages that tamis requires, each with the extra that installs it, if any."""
     extras: dict[str, str] = {}
     for line in metadata.requires("tamis") or ():
         of = re.search(r"extra == ['\"](\w+)['\"]", line)
@@ -188,7 +188,7 @@ def _run(job: list[str]) -> None:
 
 
 def _jobs(folder: Path) -> Iterator[list[str]]:
-    """Commands that between them call every kernel, on tables that are made here."""
+    """Commands that together call every kernel, on tables that are made here."""
     from tamis.datasets import behaviour, stays
     from tamis.table_file import write_table
 

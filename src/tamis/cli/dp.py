@@ -1,4 +1,4 @@
-"""What drawing rows with differential privacy needs: the public bounds file, and the ledger."""
+"""Inputs of differentially private commands: the public bounds file, and the ledger."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ENTRIES = ("bounds", "missing", "items", "rows")
 
 
 class Public(NamedTuple):
-    """What is known about a table without looking at it.
+    """Public facts about a table, known without looking at it.
 
     `bounds` are the declarations of the columns, `missing` those in which a cell may be missing,
     `items` the 0/1 columns to choose among, and `rows` about how many rows there are.
@@ -34,7 +34,7 @@ class Public(NamedTuple):
 
     @classmethod
     def of(cls, settings: Mapping[str, Any]) -> Public:
-        """The same from the settings of `dp`, which a configuration file may hold too."""
+        """The public facts in the settings of `dp`, which a configuration file may hold, too."""
         bounds, rows = dict(settings.get("bounds", {})), settings.get("rows")
         return cls(bounds, list(settings.get("missing", ())), list(settings.get("items", ())), rows)
 
@@ -67,7 +67,7 @@ def _names(file: str, entry: str, value: Any) -> list[str]:
 
 
 def _item_lines(file: str, name: str) -> list[str]:
-    """The items in a text file beside the bounds file, one per line."""
+    """The items in a text file in the folder of the bounds file, one per line."""
     path = Path(file).parent / name
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -198,11 +198,11 @@ def ledger_path(source: TableSource, ledger: str | None) -> Path:
 
 
 def spending_words(spent: Spending, path: Path) -> str:
-    """What is spent in total, in a sentence."""
+    """The total budget spent, in a sentence."""
     words = spent.account.words()
     return f"{words[0].upper()}{words[1:]} (ledger: {path})."
 
 
 def total(spent: Spending, path: Path) -> dict[str, Any]:
-    """The same for machines."""
+    """The total budget spent, as entries of the JSON output."""
     return {"epsilon_total": spent.account.epsilon, "ledger": str(path)}

@@ -1,4 +1,4 @@
-"""Limits at the door: a table that does not meet what is asked of it ends a command with 1."""
+"""Limits that a table must meet: where it does not, the command ends with exit code 1."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Gate:
-    """The limits that a table must keep."""
+    """The limits that a table must meet."""
 
     groups: Requirements
     in_population: tuple[OfPopulation, ...]
     flags: frozenset[str]
-    """Those that the command line gives. A file has those of the release that is to be made: what
-    a table lacks of them is said, and stops nothing."""
+    """Limits given on the command line. Those of a configuration file are for the release to be
+    made: where the table does not meet them, that is only reported."""
 
     @classmethod
     def of(cls, options: dict[str, Any]) -> Gate:
-        """Take the limits out of what was asked."""
+        """The limits among the options, which are removed from them."""
         ctx = click.get_current_context()
         flags = {n for n in options if ctx.get_parameter_source(n) == ParameterSource.COMMANDLINE}
         if ctx.get_parameter_source(PRESET.dest) == ParameterSource.COMMANDLINE:
@@ -55,7 +55,7 @@ class Gate:
 
     @property
     def k(self) -> int:
-        """What is asked of people alike, or the usual k where nothing is."""
+        """The k that is asked for, or the usual one."""
         k: int = self.groups.k if self.groups.of_sizes else K.default
         return k
 
@@ -67,7 +67,7 @@ class Gate:
     def check(
         self, table: Table, population: PopulationRisk | None, presence: Presence | None
     ) -> list[LimitCheck]:
-        """What a table in memory reaches of each limit."""
+        """The figure of each limit for a table in memory."""
         from tamis.risk.grouping import scope
         from tamis.risk.limits import check_groups
 
@@ -96,14 +96,14 @@ class Gate:
         return found
 
     def _asked(self, table: Table) -> Requirements:
-        """The same about the columns and the secret of a table."""
+        """The requirements, about the columns and the secret of a table."""
         number = bool(table.sensitive) and table.kind(str(table.sensitive)) == "number"
         return self.groups.about(table.quasi, table.sensitive, number=number)
 
     def check_large(
         self, large: LargeTable, population: PopulationRisk | None, presence: Presence | None
     ) -> list[LimitCheck]:
-        """What a table behind an engine reaches, by counts of all its rows."""
+        """The figure of each limit for a table behind an engine, by counts of all its rows."""
         from tamis.risk.behind_engine import cells_of, reached_by_all
         from tamis.risk.limits import check_limits
         from tamis.rows.memory_only import RELEASING, refuse_memory_only
@@ -120,7 +120,7 @@ class Gate:
         return check_limits(asked, figures) + found
 
     def check_records(self, fewest: int) -> list[LimitCheck]:
-        """What sparse records reach: only how many have all that somebody has is counted."""
+        """The figure of each limit for sparse records, where only containment is counted."""
         from tamis.require.k import ContainmentAnonymity
         from tamis.risk.limits import check_limits
 
@@ -130,11 +130,11 @@ class Gate:
         return check_limits(holders, {"k": fewest})
 
     def _is_flag(self, check: LimitCheck) -> bool:
-        """Whether the command line asks for it."""
+        """Whether the command line asks for the limit."""
         return (ATTACKER.dest if check.attacker else check.name) in self.flags
 
     def decide(self, checks: Sequence[LimitCheck], silent: bool) -> None:
-        """An error that names the limits that fail; a line where all hold."""
+        """Raise an error that names the limits that fail, or print a line where all hold."""
         from tamis.risk.limits import gate_words
 
         mine = [each for each in checks if self._is_flag(each)]

@@ -1,4 +1,4 @@
-"""`tamis init`: a commented configuration file from a look at a table."""
+"""`tamis init`: a commented configuration file for a table."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def configuration(source: TableSource, table: Table, columns: list[ColumnGuess])
 
 
 def _column_lines(source: TableSource, table: Table, columns: list[ColumnGuess]) -> list[str]:
-    """What the columns are, as far as that was said or can be guessed."""
+    """The roles of the columns, as far as they were given or can be guessed."""
     said = asdict(source)
     for role, looks in _LOOKS.items():
         said[role] = [*said[role], *(c.name for c in columns if c.looks in looks)]
@@ -89,7 +89,7 @@ def _column_lines(source: TableSource, table: Table, columns: list[ColumnGuess])
 
 
 def setting_lines() -> list[str]:
-    """What a release may be asked, as it is by default; limits that nobody set are comments."""
+    """The options of a release with their defaults; limits without a default are comments."""
     lines = []
     for section, options in _by_section(RELEASE).items():
         for option in (o for o in options if o.default is not None):
@@ -111,7 +111,7 @@ def _by_section(options: Iterable[Option]) -> dict[str, list[Option]]:
 
 
 def _entry(option: Option, value: Any) -> str:
-    """A line of the file; a comment where nothing was said and there is no default."""
+    """A line of the file; a comment where the option has no value and no default."""
     if isinstance(value, tuple | list):
         value = list(dict.fromkeys(value))
     if option.example is not None and not value:
@@ -124,13 +124,13 @@ def _wrapped(note: str) -> list[str]:
 
 
 def _text_lines(source: TableSource) -> list[str]:
-    """How the text file is written, as far as that was said."""
+    """How the text file is written, as far as that was given."""
     said = [f"{name} = {in_toml(value)}" for name, value in source.text.items() if value]
     return ["# How the text file is written; the rest is found in it.", *said, ""] if said else []
 
 
 def _person_lines(table: Table, columns: list[ColumnGuess]) -> list[str]:
-    """What each identifier would mean if it said who is a person, where they differ."""
+    """How many people there would be by each identifier, where these differ."""
     found = [c.name for c in columns if c.looks == "identifier"]
     roles = {"identifiers": tuple(found), "person": None, "quasi": None, "plain": ()}
     candidates = table.with_roles(**roles).person_candidates
@@ -152,7 +152,7 @@ def likely_ladders(
 
 
 def ladder_lines(ladders: dict[str, dict[str, Any]]) -> str:
-    """The table of ladders, a line each."""
+    """The table of ladders, one line per column."""
     lines = [f"{in_toml(name)} = {in_toml(ladder)}" for name, ladder in ladders.items()]
     return "\n".join(["", *_LADDERS, *lines]) + "\n"
 
@@ -172,7 +172,7 @@ _LADDERS = [
 
 
 _LOOKS = {"identifier": ("identifier",), "drop": ("constant", "order")}
-"""What columns look like that have such a role."""
+"""The values of `ColumnGuess.looks` by which a column gets each role."""
 _METHODS = [
     "# [[attacker]]             # who might try: a table for each, with what must hold then",
     '# name = "neighbour"',

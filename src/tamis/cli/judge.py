@@ -1,4 +1,4 @@
-"""`tamis judge`: what releases made elsewhere are worth, and what they give away."""
+"""`tamis judge`: the utility and the disclosure risk of releases made elsewhere."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def judge(
 
 
 def _names(given: Sequence[str]) -> dict[str, str]:
-    """New names by the old ones."""
+    """New column names by old ones."""
     names = {}
     for each in given:
         old, equals, new = each.partition("=")
@@ -100,7 +100,7 @@ def _names(given: Sequence[str]) -> dict[str, str]:
 def _foreign(
     source: TableSource, original: Table, path: str, names: dict[str, str], every: Sequence[str]
 ) -> Foreign:
-    """One released table, under the names of the original."""
+    """One released table, with the column names of the original."""
     from tamis.judgement.alignment import Foreign, renamed
     from tamis.publication.read_back import published_folder, read_published
 

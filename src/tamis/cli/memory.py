@@ -1,4 +1,4 @@
-"""Too little memory, in words: libraries say it in many ways, and some of them end the process."""
+"""Recognising and reporting too little memory, which libraries say in many ways, or by crashing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SAID = re.compile(
     r"|can't start new thread|pthread_create|resource temporarily unavailable|map segment",
     re.IGNORECASE,
 )
-"""How Python, the dynamic linker, Rust, LLVM and BLAS say that there is no more."""
+"""How Python, the dynamic linker, Rust, LLVM and BLAS say that memory ran out."""
 _TRIAL = "import numpy, polars; polars.DataFrame({'a': [1, 2]}).lazy().select('a').collect()"
 _SECONDS = 120
 LEAST = 2_000_000_000
@@ -30,7 +30,7 @@ space for their own code, in large pieces, so the one that did not fit is missin
 
 
 def too_little() -> str:
-    """That there is not enough memory, and what to do."""
+    """The message that there is not enough memory, and what to do."""
     most = limit()
     known = "" if most is None else f" (a limit of {most / 1e9:.1f} GB is set, see ulimit -v)"
     if most is not None and most < LEAST:
@@ -53,7 +53,7 @@ def limit() -> int | None:
 
 
 def cannot_start() -> bool:
-    """Whether nothing can be done within the limit; without one, nothing is tried.
+    """Whether tamis cannot run within the limit; without a limit, nothing is tried.
 
     From `LEAST` on, another process tries to load the libraries, which map more with every core:
     where threads cannot be started, Rust tells the terminal about it and BLAS ends the process.
@@ -89,7 +89,7 @@ def is_short(error: BaseException | None) -> bool:
 
 
 def _most_mapped() -> int:
-    """The most memory in bytes that this process has mapped so far; 0 where nobody counts it."""
+    """The peak of mapped memory of this process, in bytes; 0 where the system does not say."""
     try:
         status = Path("/proc/self/status").read_text(encoding="ascii")
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Commands made from the table of options, and what their values become.
+"""Click commands made from the table of options, and the types that convert their values.
 
 Nothing heavy is imported here: `tamis --help` must stay light.
 """
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from tamis.rows import EngineName, EngineOptions
 
 LAST = ("The table", "Large tables", GENERAL)
-"""The sections of a help that many commands have: after those of its own."""
+"""The sections that many commands share, listed after a command's own."""
 
 
 # What is typed becomes a value.
 
 
 class NumberOf(click.ParamType[int | float]):
-    """A number of the kind and in the range of its option."""
+    """A number of its option's kind and range."""
 
     def __init__(self, option: Option) -> None:
         self.option = option
@@ -81,7 +81,7 @@ class TextsByName(Names):
 
 
 class Bins(Names):
-    """The same of numbers; a file may have one number, or a list of them."""
+    """Comma-separated numbers, or a number or a list of them from a configuration file."""
 
     def convert(self, value: Any, param: Any, ctx: Any) -> tuple[str, ...]:
         if isinstance(value, str):
@@ -125,7 +125,7 @@ def _pairs(text: str) -> list[tuple[str, str]]:
 
 
 class OutputFile(click.ParamType[str]):
-    """A file to write; if that is impossible, the error comes before any work is done."""
+    """A file to write; if it cannot be written, that is an error before any work is done."""
 
     name = "FILE"
 
@@ -176,14 +176,14 @@ _TYPES: Mapping[str, click.ParamType[Any]] = {
 
 
 def type_of(option: Option) -> click.ParamType[Any]:
-    """What turns a text of the command line, or a value of a file, into that of an option."""
+    """The click type that converts a text, or a value of a configuration file, for an option."""
     if option.kind in NUMBERS:
         return NumberOf(option)
     return ChoiceOf(option) if option.kind == "choice" else _TYPES[option.kind]
 
 
 def check_table_file(output: str | None) -> None:
-    """Before any work is done: a written table is csv or parquet."""
+    """Raise, before any work is done, unless the output is csv or parquet."""
     if output and Path(output).suffix not in (".csv", ".parquet"):
         raise InputError(f"--output writes .csv or .parquet, got {Path(output).name}")
 
@@ -192,7 +192,7 @@ def check_table_file(output: str | None) -> None:
 
 
 class TableOption(click.Option):
-    """An option of the table, as click takes it; former spellings are parsed and not shown."""
+    """An option of the table as a click option; former spellings are parsed but not shown."""
 
     def __init__(self, option: Option) -> None:
         flag = option.kind == "flag"
@@ -217,7 +217,7 @@ class TableOption(click.Option):
         self.opts = shown
 
     def help_line(self, ctx: click.Context, *, ranges: bool) -> tuple[str, str]:
-        """The flags and what they mean; `ranges` adds which numbers may be given."""
+        """The flags and their help; `ranges` adds the allowed numbers."""
         option = self.option
         value = "" if self.is_flag else f" {self.make_metavar(ctx)}"
         default = option.otherwise or _shown(option.default)
@@ -360,7 +360,7 @@ def _with_engine(command: Callback) -> Callback:
 
 
 def _with_preset(command: Callback) -> Callback:
-    """The limits that a preset names take the place of defaults, and stand beside what is given."""
+    """Apply a preset: its limits replace defaults, and of given limits the stricter counts."""
 
     @wraps(command)
     def gathered(**given: Any) -> Any:
@@ -398,11 +398,11 @@ def _load_config(ctx: click.Context, param: click.Parameter, value: str | None) 
 
 
 _AGAINST_ONE = ("select", "containment", "coarsen", "perturb")
-"""Commands that make a table which keeps what is required for one attacker."""
+"""Commands whose tables meet requirements for a single attacker."""
 
 
 def _refuse_attackers(file: str, given: Mapping[str, Any], command: str) -> None:
-    """Refuse the attackers of a file where what is made would not be kept from each of them."""
+    """Raise for attackers of a file if the command only meets requirements for one attacker."""
     if "attacker" in given and command in _AGAINST_ONE:
         raise InputError(
             f"{file}: tamis {command} keeps what is required for one attacker, not for each "
@@ -419,7 +419,7 @@ _SECTIONS = ("table", "weights", "pairs")
 
 
 def named_once(file: str, given: Mapping[str, Any], own: Sequence[Option]) -> dict[str, Any]:
-    """The entries of a file as a command calls them; an error for one that no command has.
+    """The entries of a file by a command's option names; an error for one that no command has.
 
     >>> from tamis.options.commands import options_of
     >>> named_once("tamis.toml", {"take": "job", "k": 3}, options_of("release"))
@@ -469,7 +469,7 @@ _AT_ONCE: Mapping[str, dict[str, Any]] = {
 def named_engine(
     source: TableSource, options: EngineOptions, silent: bool, *, long: bool = False
 ) -> EngineName:
-    """The engine to use, said in one line where it was not asked for.
+    """The engine to use, printed in one line where it was not asked for.
 
     Sparse records stay in memory unless an engine was asked for, or `long` ones can be large.
     """

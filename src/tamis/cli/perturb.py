@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 
 
 AT_RANDOM = ("uniform", "gaussian", "flip", "swap", "pram", "shift")
-"""Methods that draw; what the dp methods draw has no seed, and the others draw nothing."""
+"""Methods with a seed: the dp methods draw without one, and the others draw nothing."""
 SECRET = "secret.json"
-"""What the name of a file is followed by in that of its secret."""
+"""Suffix of the file that holds the secret seed of another."""
 COUNTED = {"dp-histogram": "auto", "dp-marginals": "marginals"}
-"""What counts the columns that `--features` chooses."""
+"""How the columns that `--features` chooses are counted, by method."""
 
 
 @command("perturb")
@@ -75,7 +75,7 @@ def perturb(
 
 
 def _secret(given: int | None) -> int:
-    """The number that a file is drawn by: the given one, or one that nobody can find by trial."""
+    """The seed of a file: the given one, or one too large to be found by trial."""
     from tamis.perturb import SECRET_BITS
 
     if given is None:
@@ -95,7 +95,7 @@ def _place_of_secret(path: Path) -> Path:
 
 
 def _keep_secret(secret: int, path: Path, quiet: bool) -> None:
-    """Write the secret of a file beside it, for the holder alone, and say so."""
+    """Write the secret seed of a file next to it, readable by the holder alone, and say so."""
     place = _place_of_secret(path)
     with written(place) as draft:
         draft.chmod(0o600)
@@ -111,7 +111,7 @@ def _keep_secret(secret: int, path: Path, quiet: bool) -> None:
 
 
 def _forget_secret(path: Path, quiet: bool) -> None:
-    """Remove the secret of the file that is being replaced: the new one was not drawn by it."""
+    """Remove the secret seed of the file that is being replaced, as the new one has another."""
     place = _place_of_secret(path)
     if not place.is_file():
         return
@@ -125,7 +125,7 @@ def _forget_secret(path: Path, quiet: bool) -> None:
 
 
 class Altered(NamedTuple):
-    """A table to write, what to say about it, and the anonymity it must have when read again."""
+    """A table to write, messages about it, and the anonymity it must have when read again."""
 
     frame: pl.DataFrame
     result: dict[str, Any]
@@ -268,7 +268,7 @@ def _shifted(source: TableSource, options: dict[str, Any], public: Public) -> Al
 def _at_random(
     source: TableSource, options: dict[str, Any], kind: Any, level: str, words: str, **more: Any
 ) -> Altered:
-    """A table of which some cells changed at random, and how many; `level` is how much may."""
+    """A table with random changes, and the number of changed cells; `level` is their strength."""
     from tamis.perturb import secret_source
     from tamis.table import bare
 
@@ -290,7 +290,7 @@ def only_written(table: Table, frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _ranges(public: Public) -> dict[str, Any]:
-    """Low and high of the columns of numbers, in whichever form they are declared."""
+    """The public ranges of numeric columns, in whichever form they are declared."""
     declared = public.bounds.items()
     return {c: [b["low"], b["high"]] if _is_range(b) else b for c, b in declared}
 

@@ -24,7 +24,7 @@ _NAMES = {"pitman": "Pitman", "zayatz": "Zayatz", "snb": "Chen and McNulty"}
 
 
 def check_register(asked: Mapping[str, Any], weighed: bool = False) -> None:
-    """Before any work is done: what is required in the population needs one that is known."""
+    """Raise, before any work is done, for limits in the population if none is known."""
     register = asked["population"] is not None
     refuse_unknown_population(
         required_in_population(asked),
@@ -113,7 +113,7 @@ def in_population(
 def in_population_of_large(
     source: TableSource, large: LargeTable, asked: PopulationOptions
 ) -> tuple[PopulationRisk | None, Presence | None]:
-    """The same of a table behind an engine, whose classes are counted there."""
+    """The risk in the population for a table behind an engine, which counts its classes."""
     from tamis.risk.behind_engine import cells_of, classes_in_memory
     from tamis.risk.population import classes_risk
     from tamis.risk.presence import presence_of_counts
@@ -147,7 +147,7 @@ def print_population(
 
 
 def presence_words(found: Presence) -> str:
-    """How likely somebody of the register is in the table."""
+    """Delta-presence, in words."""
     return (
         f"By these columns, somebody of the register is in the table with a chance from "
         f"{percent(found.least)} to {percent(found.most)} (delta-presence)."

@@ -17,7 +17,7 @@ READING = (
     ),
     _table(
         "target_bins",
-        "Classes of a numeric target: how many, or where they end.",
+        "Classes of a numeric target: their number, or cut points.",
         "bins",
         default=(),
         metavar="N|x,y",
@@ -44,7 +44,7 @@ READING = (
     ),
     _table(
         "identifier",
-        "Columns that say who is who; never released.",
+        "Columns that identify people; never released.",
         "names",
         default=(),
         note="Columns that identify people: never released. These hardly repeat, look like keys by "
@@ -78,7 +78,7 @@ READING = (
     ),
     _table(
         "per_person",
-        "One row a person, of stated aggregates: age=first,visits=count,*=last.",
+        "Aggregate to one row per person: age=first,visits=count,*=last.",
         "pairs",
         default=(),
         metavar="COL=HOW",
@@ -120,35 +120,35 @@ READING = (
     ),
     _table(
         "encoding",
-        "Of text files: utf-8, windows-1252, ...",
+        "Encoding of text files: utf-8, windows-1252, ...",
         metavar="NAME",
         otherwise="found in the file",
         rare=True,
     ),
     _table(
         "separator",
-        "Between cells or items of text files: , ; tab or another.",
+        "Separator of cells or items in text files: , ; tab or another.",
         metavar="CHAR",
         otherwise="found in the file",
         rare=True,
     ),
     _table(
         "decimal",
-        "Of numbers in text files: point or comma.",
+        "Decimal mark in text files: point or comma.",
         metavar="MARK",
         otherwise="found in the file",
         rare=True,
     ),
     _table(
         "thousands",
-        "Between thousands: point, comma, space, apostrophe or none.",
+        "Thousands separator: point, comma, space, apostrophe or none.",
         metavar="MARK",
         otherwise="found in the file",
         rare=True,
     ),
     _table(
         "dates",
-        "Of dates in text files: dmy, mdy or ymd.",
+        "Order of dates in text files: dmy, mdy or ymd.",
         metavar="ORDER",
         otherwise="found in the file",
         rare=True,
@@ -176,7 +176,7 @@ ENGINE = (
         choices=("auto", "memory", "polars", "duckdb", "spark"),
     ),
     _large("memory", "The most memory for DuckDB.", default="4GB", metavar="SIZE"),
-    _large("scratch", "For intermediate results.", metavar="DIR", otherwise="the system's"),
+    _large("scratch", "Folder for intermediate results.", metavar="DIR", otherwise="the system's"),
 )
 """What counts the rows of a table that may not fit in memory."""
 SAMPLING = (
@@ -196,5 +196,5 @@ CONFIG = _general("config", "A file with any options; flags override it.", metav
 JSON = _general("json", "Print one JSON document on stdout.", "flag", dest="as_json")
 QUIET = _general("quiet", "No notes, no progress.", "flag")
 COMMON = (CONFIG, JSON, QUIET)
-SEED = _general("seed", "Of all draws but secret ones.", "count", default=0, least=0)
+SEED = _general("seed", "Seed of all random draws but secret ones.", "count", default=0, least=0)
 SECRET_SEED = _general("seed", "Repeat a secret draw.", "count", least=0, otherwise="a new secret")

@@ -40,7 +40,7 @@ MAX_SUPPRESSED = promised(
 )
 PRESET = promised(
     "preset",
-    "Limits by name, beside those that are given; the stricter counts.",
+    "Named limits, added to the given ones; the stricter counts.",
     "choice",
     choices=tuple(PRESETS),
     metavar="NAME",
@@ -70,7 +70,7 @@ PROMISES = (K, ABSENCES, *BESIDE_K, ATTACKER, MAX_SUPPRESSED)
 
 POPULATION = of_population(
     "population",
-    "A register of everybody, of whom the table is a sample.",
+    "Register of the population that the table is a sample of.",
     metavar="FILE",
     example="register.csv",
     asked=Asked(
@@ -152,7 +152,7 @@ OUTPUT = (
     FORCE,
     Option(
         "choose_release",
-        "Publish the release of that name, not the best.",
+        "Publish the named release instead of the best.",
         metavar="NAME",
         old=("take",),
         dest="take",
@@ -174,7 +174,7 @@ OUTPUT = (
     ),
     Option(
         "shift_dates",
-        "Move all dates of a person by one random number of days, at most N, before anything else.",
+        "First move all dates of each person by one random number of days, at most N.",
         "count",
         least=1,
         most=36_500,
@@ -253,7 +253,7 @@ CHOICE = (
     ),
     _choice(
         "min_kept",
-        "The least to keep of what teaches the target.",
+        "Smallest share to keep of what can be learnt about the target.",
         "share",
         least=0,
         most=1,
@@ -268,22 +268,27 @@ CHOICE = (
     MAX_TOLD,
     _choice(
         "secret_weights",
-        "What told of each of several sensitive columns counts; 1 if not named.",
+        "Weights of several sensitive columns in what is told; 1 by default.",
         "weights",
         metavar="COL=N,...",
         rare=True,
     ),
     _choice(
         "secret_limits",
-        "The most to tell of each of several sensitive columns, as shares.",
+        "Largest share told of each of several sensitive columns.",
         "weights",
         metavar="COL=N,...",
         rare=True,
     ),
-    _choice("allow_useless", "Publish even what is no better than guessing.", "flag", rare=True),
+    _choice(
+        "allow_useless",
+        "Publish even a release that is no better than guessing.",
+        "flag",
+        rare=True,
+    ),
     _choice(
         "max_pbi",
-        "The most an attacker may gain over all columns.",
+        "Largest gain of an attacker over releasing all columns.",
         "share",
         least=-1,
         rare=True,
@@ -297,7 +302,7 @@ CHOICE = (
     ),
     _choice(
         "min_performance",
-        "The least accuracy of a recipient's model.",
+        "Smallest accuracy of a recipient's model.",
         "share",
         least=0,
         most=1,
@@ -348,7 +353,7 @@ _search = partial(Option, section="The search")
 SEARCH = (
     _search(
         "methods",
-        "How to find releases.",
+        "Methods that propose releases.",
         "names",
         default=BY_DEFAULT,
         rare=True,
@@ -377,7 +382,7 @@ SEARCH = (
     ),
     _search(
         "attackers",
-        "Models whose gain is the PBI.",
+        "Attackers' models; the gain of the strongest is the PBI.",
         "names",
         default=("small", "nb"),
         rare=True,
@@ -385,17 +390,17 @@ SEARCH = (
     ),
     _search(
         "holdout",
-        "The share of rows used to choose, and again to report.",
+        "Share of rows for selection, and again for reporting.",
         "share",
         default=0.25,
         above=0,
         below=0.5,
         rare=True,
-        note="The share of rows used to choose, and again to report; no search sees either.",
+        note="Share of rows for selection, and again for reporting; no search sees either.",
     ),
     _search(
         "search_rows",
-        "The most rows to learn from; promises count all.",
+        "Most rows to train on; promises count all rows.",
         "count",
         default=50_000,
         least=100,
@@ -406,7 +411,7 @@ SEARCH = (
 LADDERS = (
     Option(
         "ladder",
-        "A csv file with coarser forms of a column's values.",
+        "A csv file with the ladder of a column: its values in coarser forms.",
         multiple=True,
         metavar="COL=FILE",
         rare=True,
@@ -443,7 +448,7 @@ SPENDING = (
     ),
     _private(
         "ledger",
-        "The file that adds up what is spent.",
+        "The file that records the budget spent.",
         metavar="FILE",
         otherwise="tamis-ledger.json beside TABLE",
     ),

@@ -63,7 +63,7 @@ VERIFY = (
 SERVE = (
     Option(
         "port",
-        "Where to listen on this machine; 0: any free one.",
+        "Port on this machine; 0: any free one.",
         "count",
         least=0,
         most=65535,
@@ -81,17 +81,17 @@ SERVE = (
 CONTAINMENT_SEARCHES = ("greedy", "improve", "maximal", "exact")
 PRESET = Option("preset", "The protocol of the paper.", "choice", choices=("paper",))
 CONTAINMENT = (
-    Option("k", "The anonymity to keep; may be several.", default="5", metavar="N[,N...]"),
+    Option("k", "The k to keep; may be several.", default="5", metavar="N[,N...]"),
     Option(
         "utility",
-        "What the columns should be good for; difference or best to predict well.",
+        "Utility to maximise; difference or best to predict well.",
         "choice",
         default="distcnt",
         choices=(*UTILITIES, "size"),
     ),
     Option(
         "privacy",
-        "Hide among those who have as much, or among equals.",
+        "Count those who have as much (containment), or equals (equality).",
         "choice",
         default="containment",
         choices=("containment", "equality"),
@@ -149,7 +149,7 @@ BREACH = (
     replace(PRESET, help="All rows, ten folds once as Weka deals them, the walk, equal weights."),
     _weights(help="How much each factor counts.", otherwise=WEIGHTS_SHOWN),
     Option("alpha", "The largest breach increase to choose.", metavar="N|distp"),
-    Option("alpha_in_search", "The search keeps to --alpha, too.", "flag", rare=True),
+    Option("alpha_in_search", "Apply --alpha during the search, too.", "flag", rare=True),
     Option("attackers", "Models that guess.", "names", default=(), otherwise="the classifier"),
     Option(
         "cut",
@@ -158,10 +158,10 @@ BREACH = (
         metavar="RULE",
         rare=True,
     ),
-    Option("scoring", "What performance is.", default="accuracy", metavar="NAME", rare=True),
+    Option("scoring", "Metric of performance.", default="accuracy", metavar="NAME", rare=True),
     Option(
         "attack_scoring",
-        "How well attackers guess.",
+        "Metric of attackers.",
         default="accuracy",
         metavar="NAME",
         rare=True,
@@ -173,10 +173,10 @@ BREACH = (
         metavar="NAME=N,...",
         rare=True,
     ),
-    Option("folds", "Of the cross-validation.", "count", least=2, otherwise="10", rare=True),
+    Option("folds", "Folds of the cross-validation.", "count", least=2, otherwise="10", rare=True),
     Option(
         "repeats",
-        "Of the cross-validation.",
+        "Repeats of the cross-validation.",
         "count",
         least=1,
         otherwise="5; 1 with --preset paper",
@@ -218,12 +218,12 @@ BREACH_SEED = replace(SEED, default=None, otherwise="0; 1 with --preset paper, a
 
 
 SELECT_CONTAINMENT = (
-    searching(CONTAINMENT_SEARCHES, "How hard to look."),
+    searching(CONTAINMENT_SEARCHES, "Search algorithm."),
     *CONTAINMENT,
     *writing("the path, or what each k costs"),
 )
 SELECT_BREACH = (
-    searching(BREACH_SEARCHES, "Where candidates come from."),
+    searching(BREACH_SEARCHES, "Search that finds candidates."),
     *BREACH,
     *writing("the candidates in their regions", BREACH_SEED),
 )
@@ -237,7 +237,7 @@ SELECT_BY = (
     ),
     Option(
         "search",
-        "How hard to look. By containment: greedy [default], improve, maximal, exact. By breach: "
+        "Search algorithm. By containment: greedy [default], improve, maximal, exact. By breach: "
         "auto [default], walk, exhaustive, forward, backward, best-first.",
         metavar="NAME",
     ),
@@ -302,13 +302,13 @@ PERTURB = (
         default=365,
         least=1,
     ),
-    Option("columns", "Which to alter.", "names", otherwise="all features"),
+    Option("columns", "Columns to alter.", "names", otherwise="all features"),
     replace(
         K, help="flip, microaggregate, suppress: how many are alike.", section="Options", note=""
     ),
     Option(
         "disagreement",
-        "flip: what a column takes on which a group disagrees.",
+        "flip: the value of a column on which a group disagrees.",
         "choice",
         default="majority",
         choices=("majority", "coin"),
@@ -316,14 +316,14 @@ PERTURB = (
     ),
     Option(
         "weights",
-        "suppress: what a blank costs in a column.",
+        "suppress: cost of a blank, by column.",
         "weights",
         otherwise="1",
         rare=True,
     ),
     Option(
         "blank",
-        "suppress: what a blank counts as when rows are compared.",
+        "suppress: what a blank equals when rows are compared.",
         "choice",
         default="value",
         choices=("value", "anything"),
@@ -336,7 +336,7 @@ PERTURB = (
     _private("rows", "dp-partition: the number of rows, if public.", "count", least=1),
     _private(
         "neighbours",
-        "Which tables must look alike.",
+        "Which tables count as neighbours.",
         "choice",
         default="add-remove",
         choices=("add-remove", "substitute"),
@@ -368,15 +368,24 @@ CHOOSE = (
         metavar="NAME:max|min",
     ),
     _weights(help="Numbers or ratios.", otherwise=f"{WEIGHTS_SHOWN}; equal for other factors"),
-    Option("name", "What names a candidate.", metavar="COL", otherwise="the first text"),
+    Option("name", "The column that names candidates.", metavar="COL", otherwise="the first text"),
     replace(PLOT, help="Draw which candidate wins for which weights (three factors)."),
-    Option("ties", "The smallest wins a tie.", metavar="COL", otherwise="size or features"),
+    Option(
+        "ties",
+        "The column whose smallest value wins a tie.",
+        metavar="COL",
+        otherwise="size or features",
+    ),
 )
 ATTACK = (
     Option("control", "People who are not in the release.", metavar="FILE"),
     Option("secret", "What attackers infer.", metavar="COL", otherwise="the sensitive column"),
-    Option("known", "What they know.", "names", otherwise="the quasi-identifiers"),
-    replace(ATTACKER, section="Options", help="Who links rows to people, by what they know."),
+    Option("known", "Columns that attackers know.", "names", otherwise="the quasi-identifiers"),
+    replace(
+        ATTACKER,
+        section="Options",
+        help="Further attackers who link rows to people, by what they know.",
+    ),
     Option(
         "errors",
         "Shares of known values that are missing or wrong.",
@@ -415,7 +424,7 @@ RULES_READ = (
     ),
     Option(
         "rule_labels",
-        "What a positive and a negative coefficient of RuleFit speak for.",
+        "Labels of positive and negative RuleFit coefficients.",
         "names",
         default=(),
         metavar="LABEL,LABEL",
@@ -485,10 +494,12 @@ READING_RULES = (
         default="pairs",
         choices=("pairs", "first", "default"),
     ),
-    Option("default", "That label.", metavar="LABEL", otherwise="the most common", rare=True),
+    Option(
+        "default", "The default label.", metavar="LABEL", otherwise="the most common", rare=True
+    ),
     Option(
         "weigh",
-        "How much a rule counts in a mean.",
+        "Weight of a rule in a mean.",
         "choice",
         default="equal",
         choices=("equal", "support"),

@@ -50,13 +50,12 @@ def is_passing() -> bool:
 
 
 def tell_server(**words: Any) -> None:
-    """One line of JSON for the server that started this process."""
+    """Send one line of JSON to the server that started this process."""
     click.echo(json.dumps(words), err=True)
 
 
 def end_with_server() -> None:
-    """Stop this process, as a request to terminate would, when the server at the other end of
-    stdin is gone, however it ended."""
+    """Stop this process, as SIGTERM would, once the server at the other end of stdin is gone."""
     if is_served() and hasattr(select, "poll"):
         Thread(target=_wait_for_end, daemon=True).start()
 

@@ -1,4 +1,4 @@
-"""Who may come in, and what they may send: forms and files, never more than is allowed.
+"""Access control of the server, and reading forms and files within limits of size.
 
 Other pages in the same browser can send requests here, and a hostile name server can let its own
 name point here. So the Host must be ours, a cookie must prove that the token was known, and what
@@ -36,11 +36,11 @@ HARDENED = {
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
 }
 CLOSED = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
-"""The policy of whatever says nothing of its own."""
+"""The content security policy of answers that set none of their own."""
 MOST_BYTES = 1 << 30
-"""Of a dropped file."""
+"""Largest size of a dropped file."""
 MOST_FORM = 1 << 20
-"""Of a form: room for the columns of a wide table."""
+"""Largest size of a form, with room for the columns of a wide table."""
 MOST_FIELDS = 5000
 
 
@@ -73,12 +73,12 @@ class Keys:
 
 
 def same(given: str, secret: str) -> bool:
-    """Whether two texts are equal, without telling by the time it takes how far they are."""
+    """Whether two texts are equal, in a time that does not reveal where they differ."""
     return compare_digest(given.encode(), secret.encode())
 
 
 class AccessMiddleware:
-    """Refuses what may not come in, and gives every answer headers that allow nothing more."""
+    """Refuses requests without access, and hardens the headers of every answer."""
 
     def __init__(self, app: ASGIApp, keys: Keys) -> None:
         self.app, self.keys = app, keys
@@ -99,7 +99,7 @@ class AccessMiddleware:
         await (self._refusal(scope) or self.app)(scope, receive, harden)
 
     def _refusal(self, scope: Scope) -> Response | None:
-        """What to answer instead; nothing for those who may come in."""
+        """The refusal of a request; `None` if it may pass."""
         headers = Headers(scope=scope)
         host = headers.get("host", "")
         if host not in self.keys.hosts:
@@ -152,7 +152,7 @@ class PostedForm:
 
 
 async def read_form(request: Request) -> PostedForm:
-    """The fields of a form that was sent as a browser does by itself."""
+    """The fields of a form in a browser's default encoding."""
     found = b""
     async for block in request.stream():
         found += block
@@ -171,7 +171,7 @@ async def read_form(request: Request) -> PostedForm:
 
 
 def file_name(given: str) -> str:
-    """The last part of a name, with nothing that could lead elsewhere or hide the file.
+    """The last part of a path, without anything that could lead elsewhere or hide the file.
 
     >>> file_name("../../etc/stays 2026.csv"), file_name("..")
     ('stays 2026.csv', 'table')
@@ -184,7 +184,7 @@ def file_name(given: str) -> str:
 async def receive_file(request: Request, path: Path, most: int | None = None) -> None:
     """Stream the body of a request to a new file that only its owner can read.
 
-    What is too large is refused by the length that it claims, or at the first byte beyond.
+    A body that is too large is refused by its stated length, or at the first byte beyond the limit.
     """
     most = MOST_BYTES if most is None else most
     if int(request.headers.get("content-length") or 0) > most:
@@ -218,7 +218,7 @@ def _too_large(most: int) -> TooLarge:
 
 
 def _in_words(error: BaseException) -> BaseException:
-    """The error in words, where there are some."""
+    """The error in words, where there are better ones than its own."""
     if isinstance(error, ClientDisconnect):
         return InputError("the file did not arrive whole; drop it again")
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):

@@ -1,4 +1,4 @@
-"""What a server knows and has under way: its projects, its workers, the folders it may use."""
+"""The state of a server: its projects, its workers, the folders it may use."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from tamis.serve.workspace import Workspace
 
 @dataclass
 class AppState:
-    """Where pages find everything."""
+    """The state that all pages share."""
 
     workspace: Workspace
     keys: Keys
     tamis: Sequence[str]
-    """The program that runs a command of tamis."""
+    """The words of a command line that run tamis."""
     opened: tuple[Path, ...]
     """The folders that the person opened: no file elsewhere is read or written."""
     first: str | None = None
@@ -35,9 +35,9 @@ class AppState:
     leave: Callable[[], None] = lambda: None
     """Ends the server."""
     works: dict[str, Work] = field(default_factory=dict)
-    """What was last begun for a table or a check, by its address."""
+    """The last work begun for each table or check, by its address."""
     typed: dict[str, str] = field(default_factory=dict)
-    """By the table's address: the configuration that a form stands for, before it is sent."""
+    """The configuration of a form before it is sent, by the address of its table."""
     copies: list[Path] = field(default_factory=list)
     """Dropped files that the person asked to keep: they outlive the server."""
     workers: list[Worker] = field(default_factory=list)
@@ -47,7 +47,7 @@ class AppState:
     """Held while a ladder is counted: one at a time, since each reads its table."""
 
     def place(self, text: str) -> Path:
-        """A path that the person typed, if it lies below a folder that they opened."""
+        """A typed path, if it lies below a folder that the person opened."""
         if not text.strip() or "\0" in text:
             raise InputError("type the path of a file or folder")
         try:
@@ -66,7 +66,7 @@ class AppState:
         return path
 
     def add_table(self, path: str, name: str, folder: Path | None = None) -> Project:
-        """A new project; `folder` is its own where the table lies in it."""
+        """A new project; `folder` is given where it already holds the table."""
         place = folder or self.workspace.new_folder()
         return self.workspace.add(Project(place, name, path, own=folder is not None))
 
@@ -85,7 +85,7 @@ class AppState:
     async def run(
         self, key: str, work: Work, arguments: Sequence[str], given: Any = None
     ) -> Worker:
-        """Begin something that ends by itself."""
+        """Begin a command that ends by itself."""
         return await self.start(key, work, Worker(work, arguments), given)
 
     async def start(self, key: str, work: Work, worker: Worker, given: Any = None) -> Worker:
@@ -98,7 +98,7 @@ class AppState:
         self.workers = [w for w in self.workers if w.alive] + [worker]
 
     def task(self, name: str) -> list[str]:
-        """The program that does a task in a process of its own."""
+        """The command line that runs a task in a process of its own."""
         return [sys.executable, "-m", "tamis.serve.tasks", name]
 
     async def stop(self, key: str) -> None:
@@ -114,7 +114,7 @@ class AppState:
     async def look(
         self, project: Project, known: Mapping[str, str] | None = None, **more: Any
     ) -> None:
-        """See what the columns hold; with `made`, of the demo table."""
+        """Read the table and find out what its columns hold; with `made`, of the demo table."""
 
         def finished(found: dict[str, Any]) -> None:
             project.write("look.json", json.dumps(found))
@@ -127,7 +127,7 @@ class AppState:
         await self.run(project.key, work, self.task("look"), given)
 
     async def ladder(self, project: Project, column: str) -> dict[str, Any]:
-        """The ladder of a column with the people in each group; its own error if it has one."""
+        """The ladder of a column with the people in each group, or its error."""
         if project.roles[column] not in RELEASED:
             raise InputError(
                 f"{column!r} will not be released; call it known or ordinary to give it coarser "
@@ -149,7 +149,7 @@ class AppState:
     async def checked_ladders(
         self, project: Project, typed: Mapping[str, str]
     ) -> dict[str, dict[str, Any]]:
-        """What was typed for each column, if it fits; what was kept before is not asked again."""
+        """The typed ladder of each column, if it fits; unchanged ones are not checked again."""
         roles, before = project.roles, project.ladders
         kept = {c: how for c, how in before.items() if roles.get(c) not in RELEASED}
         for column, text in typed.items():
@@ -179,7 +179,7 @@ class AppState:
         await self.run(project.key, work, [*self.tamis, *arguments])
 
     async def compare(self, project: Project, take: str | None = None) -> None:
-        """Look for releases and compare them; where one is named, it is drafted."""
+        """Search for releases and compare them; a named one is drafted."""
         await self._free_for(project)
         options = dict(project.release_options)
         more = [] if take is None else [f"--choose-release={take}", f"--seed={project.seed()}"]

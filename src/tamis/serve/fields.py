@@ -1,4 +1,4 @@
-"""What a page can ask of a release: options of the table, read from forms and shown in them.
+"""Options of a release as form fields: reading them from forms, and showing them.
 
 Ladders of coarser forms are typed as in the table ``[ladders]`` of a configuration file. Whether
 one fits its column is for `tamis ladder` to say, which runs in a process of its own.
@@ -37,8 +37,8 @@ class Field:
 
     @property
     def kind(self) -> str:
-        """What stands in the form: a whole number, a share (typed as a percentage), a number, the
-        path of a file, the name of a column, one or several of `choices`, or attackers."""
+        """The kind of input: a whole number, a share (typed as a percentage), a number, the path of
+        a file, the name of a column, one or several of `choices`, or attackers."""
         if self.choices is not None:
             return "several" if self.option.kind == "names" else "one"
         if self.option.metavar == "COL":
@@ -47,17 +47,17 @@ class Field:
 
     @property
     def choices(self) -> Mapping[str, str] | None:
-        """What can be picked, each with its words."""
+        """The values that can be picked, with their labels; `None` for other kinds."""
         return self.asked.choices or None
 
     @property
     def default(self) -> Any:
-        """What is in the form at first; nothing where it means something to leave it empty."""
+        """The initial value; `None` where an empty field has a meaning of its own."""
         return None if self.asked.unset else self.option.default
 
     @property
     def least(self) -> float:
-        """Of numbers, as stored: a share is a fraction."""
+        """The smallest number, as stored: a share is a fraction."""
         ends = (self.option.least, self.option.above)
         return next((end for end in ends if end is not None), 0.0)
 
@@ -66,7 +66,7 @@ class Field:
         return self.asked.most if self.option.most is None else self.option.most
 
     def read(self, given: Sequence[str]) -> Any:
-        """The value that a form gives; `None` where it is left empty.
+        """The value of a submitted field; `None` where it is left empty.
 
         >>> FIELDS["k"].read([" 10 "]), FIELDS["min_performance"].read(["72.5"])
         (10, 0.725)
@@ -103,7 +103,7 @@ class Field:
 
     @property
     def allowed(self) -> str:
-        """What may be typed, in words."""
+        """The allowed input, in words."""
         nouns = {"share": "a percentage", "count": "a whole number"}
         times = 100 if self.kind == "share" else 1
         least, most = times * self.least, times * self.most
@@ -111,7 +111,7 @@ class Field:
         return f"{nouns.get(self.kind, 'a number')} {ends} {most:.10g}"
 
     def typed(self, value: Any) -> str:
-        """A value as it stands in the form.
+        """A value as the text of its field.
 
         >>> FIELDS["min_performance"].typed(0.725)
         '72.5'
@@ -124,7 +124,7 @@ class Field:
 
 
 def _fields() -> dict[str, Field]:
-    """What a page asks for of `tamis release`: numbers first, then what is picked from a list."""
+    """The fields of options of `tamis release` that pages ask for: numbers first, then lists."""
     found = [Field(o, o.asked) for o in options_of("release") if o.asked is not None]
     return {f.name: f for f in sorted(found, key=lambda field: field.choices is not None)}
 
@@ -133,7 +133,7 @@ FIELDS = _fields()
 
 
 def _attackers(text: str) -> list[str]:
-    """The attackers of a text, one a line, as they are typed; an error for one who is none.
+    """The attackers of a text, one per line, as typed; an error where a line cannot be read.
 
     >>> FIELDS["attacker"].read(["boss: knows job; k=9\\r\\n\\r\\n nurse: knows ward "])
     ['boss: knows job; k=9', 'nurse: knows ward']
@@ -144,7 +144,7 @@ def _attackers(text: str) -> list[str]:
 
 
 class AttackerRow(NamedTuple):
-    """One attacker as a row of a form: what stands in each of its fields."""
+    """One attacker as a row of a form: the text of each of its fields."""
 
     name: str = ""
     knows: tuple[str, ...] = ()
@@ -152,13 +152,13 @@ class AttackerRow(NamedTuple):
     k: str = ""
     l: str = ""  # noqa: E741 - its name in the field
     told: str = ""
-    """The most to tell, in per cent."""
+    """The largest share told, in percent."""
     more: str = ""
-    """Whatever else is asked, as on a command line."""
+    """Further limits, as on a command line."""
 
     @classmethod
     def of(cls, line: str) -> AttackerRow:
-        """The row of an attacker who is typed in one line.
+        """The row of an attacker who is written in one line.
 
         >>> AttackerRow.of("boss: knows job; wants ill; k=9; max_told=0.1; t=0.3").more
         't=0.3'
@@ -172,7 +172,7 @@ class AttackerRow(NamedTuple):
 
     @classmethod
     def sent(cls, number: int, every: Callable[[str], Sequence[str]]) -> AttackerRow | None:
-        """The row of that number of a form, whose fields `every` gives; `None`: there is none."""
+        """The submitted row of that number, whose fields `every` gives; `None` if there is none."""
         given = {part: every(f"who-{number}-{part}") for part in cls._fields}
         if not given["name"]:
             return None
@@ -182,7 +182,7 @@ class AttackerRow(NamedTuple):
 
     @property
     def line(self) -> str:
-        """The attacker in one line, as on a command line; empty for a row that nobody filled in.
+        """The attacker in one line, as on a command line; empty for an empty row.
 
         >>> AttackerRow("boss", ("age", "job"), k="9", told="10").line
         'boss: knows age,job; k=9; max_told=0.1'
@@ -214,15 +214,15 @@ def _number_of(text: str) -> float:
 
 
 def rows_sent(every: Callable[[str], Sequence[str]]) -> list[AttackerRow]:
-    """The attackers of a form, row by row, filled in or not."""
-    found: list[AttackerRow] = []
-    while (row := AttackerRow.sent(len(found), every)) is not None:
-        found.append(row)
-    return found
+    """The attackers of a form, row by row, empty rows included."""
+    rows: list[AttackerRow] = []
+    while (row := AttackerRow.sent(len(rows), every)) is not None:
+        rows.append(row)
+    return rows
 
 
 def check_together(settings: Mapping[str, Any]) -> None:
-    """Refuse settings of which one excludes or needs another.
+    """Raise for settings that exclude each other, or lack another that they need.
 
     >>> check_together({"k": 5, "sampling": 0.1, "max_population_risk": 0.05})
     """
@@ -244,7 +244,7 @@ def _label(name: str) -> str:
 
 
 class Level(NamedTuple):
-    """One form of a column, as a page shows it."""
+    """One level of a ladder, as a page shows it."""
 
     number: int
     words: str
@@ -260,7 +260,7 @@ class Level(NamedTuple):
 
 
 def typed_ladder(column: str, text: str, place: Callable[[str], Path]) -> dict[str, Any]:
-    """The description that a person typed, with or without its braces.
+    """The ladder that a person typed, with or without its braces.
 
     `place` gives the path of a file that is named in it, if it may be read.
 
@@ -283,12 +283,12 @@ def typed_ladder(column: str, text: str, place: Callable[[str], Path]) -> dict[s
 
 
 def as_typed(description: Mapping[str, Any] | None) -> str:
-    """A description as a person would type it; nothing for none."""
+    """A ladder as a person would type it; empty for none."""
     return in_toml(description) if description else ""
 
 
 def shown_levels(found: Mapping[str, Any]) -> list[Level]:
-    """What `tamis ladder` says, with as many groups of each level as a page can show."""
+    """The result of `tamis ladder`, with as many groups of each level as a page can show."""
     last = len(found["levels"]) - 1
     return [
         Level(

@@ -1,4 +1,4 @@
-"""Tables that somebody else made: drop the original and what was made of it, get the judgement."""
+"""Pages that judge foreign releases: drop the original and the releases, get the judgement."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ COLUMNS = {
     "quasi": ("What others may know", "By these columns somebody may look for a person."),
     "identifier": ("Names and numbers of people", "Columns that say who somebody is."),
 }
-"""What may be said of the columns of the original, as the options of the command."""
+"""Roles of the original's columns that the form asks for, by the options of the command."""
 PAGE, COMMAND = "judgement.html", "command.json"
 
 
@@ -45,7 +45,7 @@ def _asking(state: AppState, error: str = "", form: PostedForm | None = None) ->
 
 
 async def judge_upload(request: Request) -> Response:
-    """One dropped file; what is to be judged with it follows under the number that is answered."""
+    """Take one dropped file; the answer has the number under which the other files are sent."""
     state = state_of(request)
     check_script(state, request)
     part = request.query_params.get("part", "")
@@ -66,7 +66,7 @@ def _known(state: AppState, number: str) -> Path:
 
 
 async def begin_judging(request: Request) -> Response:
-    """Judge what was dropped, or what lies under the paths that were typed."""
+    """Judge the dropped files, or those at the typed paths."""
     state = state_of(request)
     form = await checked_form(state, request)
     try:
@@ -76,7 +76,7 @@ async def begin_judging(request: Request) -> Response:
 
 
 async def _begin(state: AppState, form: PostedForm) -> str:
-    """Begin to judge; gives the address of the work."""
+    """Begin to judge; returns the address of the work."""
     number = form.one("to")
     place = _known(state, number) if number else state.workspace.new_folder(check=True)
     original, released = (_files(state, form, place, part) for part in PARTS)
@@ -109,7 +109,7 @@ def _files(state: AppState, form: PostedForm, place: Path, part: str) -> list[Pa
 
 
 def _shown(place: Path, files: list[Path]) -> Iterator[str]:
-    """What stands for each file in a command line: dropped ones are gone by then."""
+    """Each file as the shown command names it: dropped ones without a path, as they are removed."""
     for path in files:
         yield path.name if path.is_relative_to(place) else str(path)
 
@@ -123,7 +123,7 @@ def _options(form: PostedForm) -> Iterator[str]:
 
 
 def _written(request: Request) -> Path | None:
-    """The page of a judgement that has ended."""
+    """The folder of a judgement that has ended, if it is there."""
     place = state_of(request).workspace.check_folder(request.path_params["number"])
     return place if place is not None and (place / COMMAND).is_file() else None
 
