@@ -88,6 +88,7 @@ def limited(table: Table, most: int) -> Table:
     ]
     names = [person.name for person in people]
     rank = pl.DataFrame(people).select(pl.int_range(pl.len()).over(names)).to_series()
+    # The first `most` rows of each person in a random order, then back in table order.
     kept = np.sort(order[(rank < most).to_numpy()])
     return replace(table, frame=table.frame[kept])
 

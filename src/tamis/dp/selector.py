@@ -149,7 +149,7 @@ def chosen_places(
         return list(range(len(scores)))
     if mechanism == "exponential":
         return sorted(exponential(scores, sensitivity, epsilon, picks))
-    # Only the set may be revealed: neither the noisy values nor their order.
+    # The cost covers the set alone: neither the noisy values nor their order may be revealed.
     noisy = laplace(scores, 2 * picks * sensitivity, epsilon)
     return sorted(int(i) for i in np.argsort(-noisy, kind="stable")[:picks])
 

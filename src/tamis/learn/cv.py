@@ -286,7 +286,7 @@ def _refuse_partial(folds: Folds, trains: list[RowNumbers]) -> None:
 
 
 def check_counts(y: NDArray[Any], folds: int, repeats: int, unit: str = "rows") -> None:
-    """Refuse folds that cannot be dealt, and warn of classes that some folds cannot test."""
+    """Raise if the folds cannot be dealt, and warn of classes that some folds cannot test."""
     if folds < 2 or repeats < 1:
         raise InputError(f"at least 2 folds and 1 repeat are needed, got {folds} and {repeats}")
     counts = np.unique(y, return_counts=True)[1]

@@ -103,8 +103,8 @@ class ShiftedDates(BaseEstimator):  # type: ignore[misc]
         if beside := days_beside(data, columns):
             raise InputError(
                 f"{listed_as('column', beside)} would stay beside the dates that move, and holds "
-                "days or months as well: whoever sees both reads off by how much they moved. Leave "
-                "it out, make it coarser, or, if it is a feature, let it move, read as dates "
+                "days or months as well: anyone who sees both can read off the shift. Leave it "
+                "out, make it coarser, or, if it is a feature, let it move, read as dates "
                 "(2031-05-17)"
             )
         whose = _drawn_for(data)
@@ -163,7 +163,7 @@ def dated(data: InputFrame) -> list[str]:
 
 
 def days_beside(data: InputFrame, moved: Collection[str]) -> list[str]:
-    """What is written beside the dates that move, and would give their days away."""
+    """Columns released beside the moved dates that hold days as well and would reveal the shift."""
     beside = (data.frame[c] for c in (*data.features, *data.labels) if c not in moved)
     days = (c for c in beside if _is_dated(c.dtype) or days_unread(c))
     return [c.name for c in days if bare(c).drop_nulls().n_unique() > 1]

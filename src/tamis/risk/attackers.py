@@ -98,7 +98,7 @@ def refuse_out_of_reach(
     *,
     all_stay: bool,
 ) -> None:
-    """Refuse, before any search, what no release of these people keeps; see `out_of_reach`.
+    """Raise, before any search, if no release of these people can meet it; see `out_of_reach`.
 
     Parameters
     ----------
@@ -106,9 +106,9 @@ def refuse_out_of_reach(
     everybody : callable
         Counts all people as one group, with the sensitive column of that name, if any.
     unit : {"people", "rows"}
-        What is counted.
+        The unit that is counted.
     all_stay : bool
-        Whether a release has all of them.
+        Whether a release contains all people.
 
     Examples
     --------

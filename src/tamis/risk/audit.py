@@ -300,7 +300,7 @@ def exposed(
     population: Any = None,
     threshold: float = THRESHOLD,
 ) -> Exposure:
-    """The same for rows that are grouped already."""
+    """`exposure` of rows that are already grouped."""
     parts: Callable[[], Iterable[Spread]] | None = None
     if scoped.sensitive is not None:
         counts = spread(grouping, scoped.sensitive_column)

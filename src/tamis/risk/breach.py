@@ -123,6 +123,7 @@ class Attack:
             strengths.append(
                 counts.sum(axis=1) if self.by_count else np.rint(means * _STEPS).astype(int)
             )
+        # As in `strongest`: of equally strong attackers the first one.
         who = np.stack(strengths).argmax(axis=0)
         return np.stack(shares)[who, np.arange(len(who))], who
 
@@ -334,6 +335,7 @@ def _guessing(
         raise InputError("name the column an attacker guesses with sensitive=...")
     if sensitive not in frame.columns:
         raise InputError(f"no column {sensitive!r} in the table")
+    # A target is a label already; only another sensitive column may need cutting.
     rule = "none" if sensitive == target else cut
     made = cut_sensitive(frame[sensitive], _labels(frame, target), rule)
     names = [n for n in table.features if n not in (sensitive, target)]

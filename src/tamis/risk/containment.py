@@ -90,6 +90,7 @@ def entity_anonymity(X: Any, *, people: Any = None) -> NDArray[np.int64]:
         return _people_holding(table, who)
     if table.shape[1] <= CUBE:
         masks, weight, of_row = _distinct_narrow(table)
+        # Counts by set of ones; summed over supersets, each becomes the rows that contain the set.
         cube = np.zeros(1 << table.shape[1], np.int64)
         cube[masks] = weight
         kernels.sum_over_supersets(cube)
@@ -207,6 +208,7 @@ def _people_holding(table: Binary, people: People) -> NDArray[np.int64]:
     pairs, _ = counted(joined(Coded(of_row, len(weight)), everybody))
     row, person = np.divmod(pairs, everybody.radix)
     starts = np.searchsorted(row, np.arange(len(weight) + 1))
+    # `person[starts[r]:starts[r + 1]]` are the people who have distinct row r.
     held = people_of_supersets(*distinct, starts, person, everybody.radix)
     return np.asarray(held[of_row])
 

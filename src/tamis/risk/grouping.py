@@ -246,6 +246,7 @@ def grouped(frame: pl.DataFrame, columns: Sequence[str], people: PeopleLike = No
 
 
 def _all_coded(frame: pl.DataFrame) -> tuple[Coded, ...]:
+    # For few rows starting threads would take longer than coding does.
     if frame.height < SHORT:
         return tuple(map(coded, frame.get_columns()))
     with ThreadPoolExecutor() as pool:

@@ -67,6 +67,7 @@ def distinct_rows(indptr: Any, indices: Any) -> Any:
     of_row = np.empty(rows, np.int32)
     used = 0
     for r in range(rows):
+        # The shift brings the well-mixed high bits down to where the slot is taken from.
         mixed = np.uint64(indptr[r + 1] - indptr[r])
         for j in range(indptr[r], indptr[r + 1]):
             mixed = (mixed ^ np.uint64(indices[j])) * np.uint64(0x9E3779B97F4A7C15)

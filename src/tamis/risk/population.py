@@ -327,6 +327,7 @@ def population_uniques(sizes: ArrayLike, sampling: float) -> PopulationEstimates
     distinct, times = np.unique(np.asarray(sizes, dtype=np.int64), return_counts=True)
     unique = float(times[distinct == 1].sum() / (distinct * times).sum())
     classes = float(times.sum() / (distinct * times).sum())
+    # Everybody is in the table, or nobody is unique in it: there is nothing to estimate.
     if sampling == 1 or unique == 0:
         alike = classes if sampling == 1 else 0.0
         return PopulationEstimates(unique, unique, unique, "pitman", alike)

@@ -228,7 +228,7 @@ def singled_out(
     width = len(grouping.columns)
     most = affordable(width, len(kinds.owner)) if most is None else min(most, width)
     found, total = kinds.walked(most, _weights(width, most, scoring))
-    times = found.times
+    times = found.times  # counts of rows; people with several rows are counted by another walk
     if not grouping.people.each_row and total:
         times = kinds.people_by_set(most, total)
     scores = found.scores[:, None]

@@ -90,7 +90,7 @@ def rows_left(rows: int, breaking: Sequence[Breaking], people: PeopleLike = None
         if len(gone) == 0:
             break
         left[gone] = False
-        left &= ~who.all_rows(~left)
+        left &= ~who.all_rows(~left)  # and all other rows of the same people
     return left
 
 
@@ -252,6 +252,7 @@ class AlikeRows(Generic[Key]):
     def __init__(self, columns: Mapping[Key, Coded], k: int, most: int = 0) -> None:
         self._k, self._most = k, most
         self._found: dict[frozenset[Key], bool] = {}
+        # Columns that break k by themselves are dropped: `keep` answers no to any set with one.
         fit = {key: each for key, each in columns.items() if _alone(each, k, most)}
         self._columns = dict(fit)
         if fit:

@@ -279,7 +279,7 @@ class TestedBlock:
 
 
 class ContributionCache:
-    """What each feature contributes to each class, on the test rows of every fold.
+    """The contributions of each feature to each class, on the test rows of every fold.
 
     One model is fitted per fold. Its log-likelihoods, class by class relative to the first class,
     are kept as whole numbers, whose sums and differences are exact: every count below is what a
