@@ -1,4 +1,4 @@
-"""The records that everything else passes around: `Roles` and `Table`."""
+"""`Roles` and `Table`: the records of a table that everything else passes around."""
 
 from __future__ import annotations
 
@@ -29,59 +29,59 @@ if TYPE_CHECKING:
 
 Kind = Literal["number", "nominal", "date"]
 Unit = Literal["people", "rows"]
-"""What counts refer to."""
+"""What is counted."""
 
 
 Code = int | float | str
 
 
 class ColumnText(NamedTuple):
-    """What a file says of a column: the text of its question, and the code of each label."""
+    """A column's metadata in a statistical file: its question, and the code of each label."""
 
     question: str = ""
     codes: Mapping[str, Code] = {}
 
 
 Dictionary = Mapping[str, ColumnText]
-"""What a file says of its columns."""
+"""Metadata of a statistical file's columns, by name."""
 
 
 @dataclass(frozen=True)
 class Roles:
-    """What each column is for.
+    """The role of each column.
 
     Parameters
     ----------
     target : str, optional
         The column that a recipient will learn to predict.
     sensitive : str or sequence of str, optional
-        The column that must stay hard to guess; by default the target. Of several, the first;
-        the others are `also_sensitive`.
+        The column that must stay hard to guess; by default the target. If several are given, this
+        keeps the first; the others become `also_sensitive`.
     quasi : tuple of str, optional
-        Columns an attacker may know; by default all features.
+        Quasi-identifiers: columns that an attacker may know; by default all features.
     identifiers : tuple of str
         Columns that name a person; never released, never analysed.
     dropped : tuple of str
         Columns to ignore and never release.
     plain : tuple of str
-        Features that the data holder has looked at: released even if they look like keys or like
-        copies of the target, see `tamis.read.keys` and `tamis.read.copies`; they may be
-        quasi-identifiers as well. Of several sensitive columns one may be named here, too: it may
-        be released, and is then judged by what it tells of the others.
+        Features that the data holder has approved: they may be released even if they look like
+        identifiers or like copies of the target, see `tamis.read.keys` and `tamis.read.copies`, and
+        may be quasi-identifiers as well. One of several sensitive columns may be named here, too:
+        it may then be released, and is judged by what it tells of the others.
     person : tuple of str, optional
         Identifiers that together distinguish people; an empty tuple means that every row is a
         different person. By default inferred from the identifiers, see `Table.people`.
     weight : str, optional
-        How many people of the population each row stands for. Never released, unless it is also
-        named as `plain`.
+        The column of sampling weights: how many people of the population each row stands for. Never
+        released, unless it is also named as `plain`.
     also_sensitive : tuple of str
-        More columns that must stay hard to guess.
+        Further columns that must stay hard to guess.
     exact_identifiers : bool
         Whether identifiers that differ only in capital letters, blanks or Unicode forms are
-        different people; by default they are one, which is the cautious way to count.
+        different people; by default they are one person, the cautious way to count.
     link : str, optional
-        The column of a release by whose numbers it says which rows are of one person; people are
-        then counted by all of their rows, see `tamis.risk.grouping.seen_together`.
+        The released column whose numbers link the rows of each person; people are then compared by
+        all of their rows, see `tamis.risk.grouping.seen_together`.
 
     Examples
     --------
@@ -118,11 +118,12 @@ class Roles:
             )
 
     def _split_sensitive(self) -> None:
-        """Several sensitive columns come as a list; the first of them stays by itself."""
+        """Split a list of sensitive columns into `sensitive` and `also_sensitive`."""
         given: Any = self.sensitive
         if given is None or isinstance(given, str):
             return
-        # Nothing is told of the target, nor of what may be released: another secret is the first.
+        # Told is not measured for the target, nor for secrets that may be released, so these
+        # come first only if there is no other.
         shown = {self.target, *self.plain}
         first, *others = sorted(given, key=lambda name: name in shown) or [None]
         object.__setattr__(self, "sensitive", first)
@@ -152,7 +153,7 @@ class Roles:
                 if column is None:
                     continue
                 if role == "feature" and taken.get(column) in ("quasi-identifier", "sensitive"):
-                    continue  # it may be known, or be released, and that was decided
+                    continue  # approved features may also be quasi-identifiers or secrets
                 if column in taken:
                     raise InputError(
                         f"column {column!r} has two roles, {taken[column]} and {role}; "
@@ -171,14 +172,14 @@ class Roles:
         )
 
     def named(self) -> list[str]:
-        """All columns that have a role, in the order of the roles."""
+        """All columns with a role, in the order of the roles."""
         each = (self.target, self.sensitive, *self.also_sensitive, self.weight)
         single = [c for c in each if c is not None]
         return list(dict.fromkeys([*single, *(self.quasi or ()), *self.identifiers, *self.dropped]))
 
 
 class TargetBins(NamedTuple):
-    """The classes that numbers were cut into: where each ends, inclusive, and what it is called."""
+    """The classes that a numeric target was cut into: inclusive upper ends, and labels."""
 
     cuts: tuple[float, ...]
     labels: tuple[str, ...]
@@ -188,9 +189,9 @@ class TargetBins(NamedTuple):
 class Table:
     """A polars frame and the role of each column. Never mutated.
 
-    Dropped columns are not in the frame; identifiers still are, so that a release can
-    be checked for them, but they are never features. Values are stored in one form: zero has no
-    sign, NaN is missing, and an `Enum` has only the categories that occur.
+    Dropped columns are not in the frame. Identifiers are, so that a release can be checked for
+    them, but they are never features. Values are in canonical form: zero has no sign, NaN is
+    missing, and an `Enum` has only the categories that occur.
 
     Examples
     --------
@@ -207,11 +208,11 @@ class Table:
     roles: Roles = field(default_factory=Roles)
     library: str = "polars"
     unlabelled: int = 0
-    """How many rows without a label were left out when it was read."""
+    """Number of rows without a label that were left out on reading."""
     dictionary: Dictionary = field(default_factory=dict)
-    """What its file says of its columns: questions, and the codes of labels."""
+    """Questions and codes of labels, from a statistical file."""
     target_bins: TargetBins | None = None
-    """The classes that a target of numbers was cut into."""
+    """The classes that a numeric target was cut into."""
 
     def __post_init__(self) -> None:
         unknown = [c for c in self.roles.named() if c not in self.frame.columns]
@@ -230,7 +231,7 @@ class Table:
 
     @property
     def target(self) -> str:
-        """The target column; an error if none was named."""
+        """The target column; raise if none was named."""
         if self.roles.target is None:
             raise InputError("this needs a target column; name it with target=... or --target COL")
         return self.roles.target
@@ -242,17 +243,17 @@ class Table:
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """Every sensitive column, the first one first; the target if none was named."""
+        """All sensitive columns, the main one first; the target if none was named."""
         return () if self.sensitive is None else (self.sensitive, *self.roles.also_sensitive)
 
     @property
     def released_secrets(self) -> tuple[str, ...]:
-        """The sensitive columns that may be released, since the data holder said so."""
+        """The sensitive columns that the data holder approved for release."""
         return tuple(c for c in self.roles.also_sensitive if c in self.roles.plain)
 
     @property
     def secret_words(self) -> str:
-        """The sensitive columns in words, without the target where there are others.
+        """The sensitive columns in words, without the target if there are others.
 
         >>> frame = pl.DataFrame({"ill": [1], "flu": [0], "cold": [1]})
         >>> Table(frame).with_roles(target="ill", sensitive=["ill", "flu", "cold"]).secret_words
@@ -264,21 +265,21 @@ class Table:
 
     @cached_property
     def features(self) -> tuple[str, ...]:
-        """The columns that may be released as features, in the order of the table."""
+        """Columns that may be released as features, in the order of the table."""
         held = {self.roles.target, *self.roles.also_sensitive, self.roles.sensitive}
         held = held - {*self.released_secrets} | {*self.held_back}
         return tuple(c for c in self.frame.columns if c not in held)
 
     @property
     def held_back(self) -> tuple[str, ...]:
-        """The columns that are never released: identifiers, and a weight unless it is plain."""
+        """Columns that are never released: identifiers, and a weight unless it is `plain`."""
         weight = self.roles.weight
         hidden = () if weight is None or weight in self.roles.plain else (weight,)
         return (*self.roles.identifiers, *hidden)
 
     @property
     def quasi(self) -> tuple[str, ...]:
-        """The columns an attacker may know: those named, or else all features but secrets."""
+        """Columns that an attacker may know: those named, else all features except secrets."""
         if self.roles.quasi is not None:
             return self.roles.quasi
         secret = self.released_secrets
@@ -286,13 +287,13 @@ class Table:
 
     @cached_property
     def people(self) -> People:
-        """The number of the person each row is about, see `tamis.people`.
+        """The person of each row.
 
-        People are distinguished by `Roles.person`, or else by the identifiers that may decide it,
-        see `tamis.people`: a number rather than a name, a patient rather than a stay. Of those that
-        remain, one that determines another is finer than a person and is ignored; the rest decide
-        together. Rows without identifiers count as one person's, since nothing shows that they are
-        not; so do identifiers that are one but for their spelling (`one_spelling`), unless
+        People are distinguished by `Roles.person`, else by the identifiers that may determine it,
+        see `tamis.people.deciding`: a number rather than a name, a patient rather than a stay. Of
+        these, one that determines another is finer than a person and is ignored; the others count
+        together. Rows with missing identifiers are one person's, since nothing shows otherwise, and
+        so are identifiers that differ only in spelling (`one_spelling`), unless
         `Roles.exact_identifiers`.
 
         >>> stays = pl.DataFrame({"stay": [1, 2, 3], "patient": ["a", "a", "b"], "ill": [0, 1, 1]})
@@ -334,7 +335,7 @@ class Table:
 
     @cached_property
     def person_candidates(self) -> tuple[PersonCandidate, ...]:
-        """What each identifier would mean if it said who is a person, the finest first.
+        """The people that each identifier would give, the finest first.
 
         >>> stays = pl.DataFrame({"stay": [1, 2, 3], "patient": ["a", "a", "b"], "ill": [0, 1, 1]})
         >>> table = Table(stays, Roles(target="ill", identifiers=("stay", "patient")))
@@ -347,17 +348,17 @@ class Table:
 
     @property
     def open_candidates(self) -> tuple[PersonCandidate, ...]:
-        """Those of which nothing shows which is right; empty where that is said or clear."""
+        """Candidates that only the holder can decide between; empty if stated or clear."""
         if self.roles.person is not None:
             return ()
         codes = {c: self._identifier_codes[c] for c in self._deciding}
         numbers = [c for c in codes if is_code(self.frame.get_column(c))]
-        found = candidates_of(codes)
-        differ = len({each.people for each in found}) > 1
-        return tuple(found) if len(numbers) > 1 and differ else ()
+        candidates = candidates_of(codes)
+        differ = len({each.people for each in candidates}) > 1
+        return tuple(candidates) if len(numbers) > 1 and differ else ()
 
     def respelt(self) -> dict[str, int]:
-        """How many spellings of each column that distinguishes people count as another's person.
+        """Number of spellings of each person column that were merged with another one.
 
         >>> twice = pl.DataFrame({"who": ["p1", "P1 ", "p2", "p2"], "ill": [0, 1, 1, 0]})
         >>> Table(twice, Roles(target="ill", identifiers=("who",))).respelt()
@@ -371,16 +372,16 @@ class Table:
 
     @property
     def everybody(self) -> int:
-        """The number of people; the number of rows if each row is a person."""
+        """Number of people; of rows, if each row is a person."""
         return self.people.count
 
     @property
     def unit(self) -> Unit:
-        """What counts refer to: "people" if the roles say who the rows are about, else "rows"."""
+        """What is counted: "people" if the roles identify people, else "rows"."""
         return "people" if self.roles.identifiers or self.roles.person is not None else "rows"
 
     def only(self, columns: Iterable[str]) -> pl.DataFrame:
-        """Select columns by exact name; polars would take ``"^a.*$"`` or ``"*"`` for patterns.
+        """Select columns by exact name; polars reads ``"^a.*$"`` or ``"*"`` as patterns.
 
         >>> Table(pl.DataFrame({"*": [1], "b": [2]})).only(["*"]).columns
         ['*']
@@ -392,7 +393,7 @@ class Table:
         return kind_of(self.frame.get_column(column).dtype)
 
     def role(self, column: str) -> str:
-        """What a column is for, in words.
+        """The role of a column, in words.
 
         >>> Table(pl.DataFrame({"age": [31], "ill": ["no"]}), Roles(target="ill")).role("ill")
         'target'
@@ -452,7 +453,7 @@ class Table:
 
 
 def kind_of(dtype: pl.DataType) -> Kind:
-    """What a column of this type contains.
+    """The kind of values of a column type.
 
     >>> kind_of(pl.Int8()), kind_of(pl.Datetime()), kind_of(pl.Boolean())
     ('number', 'date', 'nominal')
@@ -468,7 +469,7 @@ def only(frame: pl.DataFrame, columns: Iterable[str]) -> pl.DataFrame:
 
 
 def frame_of_columns(columns: Sequence[pl.Series], height: int) -> pl.DataFrame:
-    """A frame of some columns, which has its rows even where no column is left.
+    """A frame of some columns that keeps its number of rows even without columns.
 
     >>> frame_of_columns([], 3).shape
     (3, 0)
@@ -477,15 +478,15 @@ def frame_of_columns(columns: Sequence[pl.Series], height: int) -> pl.DataFrame:
 
 
 def bare(column: pl.Series) -> pl.Series:
-    """The series without its name: most methods of a series take ``"^a.*$"`` for a pattern."""
+    """The series without its name: most methods of a series read ``"^a.*$"`` as a pattern."""
     return column.alias("")
 
 
 def one_form(frame: pl.DataFrame, *, texts: bool = False) -> pl.DataFrame:
-    """The same values, each stored in one way: what counts as equal must leave as equal.
+    """Values in canonical form, so that cells that count as equal are published as equal.
 
-    Zero has no sign, NaN is missing, an `Enum` has no categories but those that occur; with
-    `texts`, categories are texts.
+    Zero has no sign, NaN is missing, an `Enum` has only the categories that occur; with `texts`,
+    categories become text.
 
     >>> one_form(pl.DataFrame({"x": [-0.0, 0.0, float("nan")]}))["x"].to_list()
     [0.0, 0.0, None]
@@ -495,7 +496,7 @@ def one_form(frame: pl.DataFrame, *, texts: bool = False) -> pl.DataFrame:
 
 
 def sort_by_content(frame: pl.DataFrame) -> pl.DataFrame:
-    """The same rows in one form and in the order of their content, as every written table has them.
+    """Rows in canonical form, sorted by content, as in every written table.
 
     >>> sort_by_content(pl.DataFrame({"x": [2, None, 10], "y": ["b", "a", "b"]})).rows()
     [(None, 'a'), (2, 'b'), (10, 'b')]
@@ -505,17 +506,17 @@ def sort_by_content(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def content_order(frame: pl.DataFrame, *ties: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The numbers of rows in the order of their content; `ties` arrange those that are the same.
+    """Row numbers sorted by content; `ties` orders equal rows.
 
-    Ascending by the columns from left to right: missing first, texts by their bytes, numbers by
-    value, false before true. What is sorted so is a function of the rows that are there: no seed
-    is involved, and nothing is left of the order they came in.
+    Ascending by the columns from left to right: missing first, text by bytes, numbers by value,
+    false before true. The result depends on the set of rows alone: no seed is involved, and nothing
+    is left of the original order.
 
     >>> content_order(pl.DataFrame({"x": ["b", "a", "b"]}), np.array([7, 0, 3])).tolist()
     [1, 2, 0]
     """
     cells = (*one_form(frame, texts=True).get_columns(), *map(pl.Series, ties))
-    # Numbered, as polars would take some names for patterns.
+    # Named by number, since polars reads some names as patterns.
     keys = pl.DataFrame([cell.alias(str(i)) for i, cell in enumerate(cells)])
     if not keys.width:
         return np.arange(frame.height)
@@ -525,10 +526,10 @@ def content_order(frame: pl.DataFrame, *ties: NDArray[np.int64]) -> NDArray[np.i
 
 
 def number_people(rows: pl.DataFrame, people: People, *ties: NDArray[np.int64]) -> People:
-    """The people of rows, numbered by what they have: in the order of the lists of their rows.
+    """Renumber people by content: in the order of the sorted lists of their rows.
 
-    Identifiers are in some order, and a number drawn by a known seed could be traced back to them.
-    People who have the same share out their numbers in any way, and nobody can tell which.
+    The original numbers follow the order of identifiers, to which a number drawn with a known seed
+    could be traced back. Among people with equal rows any order will do: they look the same.
 
     >>> numbered = number_people(pl.DataFrame({"x": ["b", "a", "b"]}), People.of([0, 1, 1]))
     >>> numbered.codes.tolist()
@@ -543,8 +544,8 @@ def number_people(rows: pl.DataFrame, people: People, *ties: NDArray[np.int64]) 
     if placed.width:
         content = placed.select(pl.struct(pl.all()).rle_id()).to_series().to_numpy()
     whose = pl.DataFrame({"whose": people.codes[order], "content": content})
-    # By the given number last: people who have the same are numbered alike in every call, so that
-    # whoever is drawn first by one step is first in the next, whichever of them it is.
+    # Ties go by the given number, so that people with equal rows have the same order in every
+    # call, and one step's draws refer to the same people as the next step's.
     lists = whose.group_by("whose").agg("content")
     sorted_people = lists.sort("content", "whose")["whose"].to_numpy()
     numbers = np.empty(people.radix, dtype=np.int64)
@@ -554,7 +555,7 @@ def number_people(rows: pl.DataFrame, people: People, *ties: NDArray[np.int64]) 
 
 def _one_form(column: pl.Series, texts: bool) -> pl.Series:
     if column.dtype.is_float():
-        # Not by adding 0.0: polars leaves such a sum out.
+        # Adding 0.0 would not do: polars optimises such a sum away.
         zero = pl.Series([0.0], dtype=column.dtype)
         return zero.zip_with(column == 0, column).fill_nan(None)
     if texts and isinstance(column.dtype, pl.Categorical | pl.Enum):
@@ -570,11 +571,11 @@ def _only_used(column: pl.Series) -> pl.Series:
 
 
 BLANKS = r"[\t\n\x0b\x0c\r ]+"
-"""What is one blank in an identifier, where all its characters are ASCII."""
+"""Characters that count as one blank in an ASCII identifier."""
 
 
 def one_spelling(column: pl.Series) -> pl.Series:
-    """Texts without what people do not tell names apart by: capitals, blanks, Unicode forms.
+    """Texts without differences in capitals, blanks and Unicode forms, to compare names by.
 
     >>> one_spelling(pl.Series(["P1 ", "p1", "\uff50\uff11", "Ann\u00a0 Lee", None])).to_list()
     ['p1', 'p1', 'p1', 'ann lee', None]
@@ -583,6 +584,6 @@ def one_spelling(column: pl.Series) -> pl.Series:
         column = column.cast(pl.String)
     if column.dtype != pl.String:
         return column
-    # Characters of format, such as a zero-width space, cannot be seen.
+    # Format characters (Cf), such as a zero-width space, are invisible.
     texts = bare(column).str.normalize("NFKC").str.to_lowercase().str.replace_all(r"\p{Cf}", "")
     return texts.str.replace_all(r"\s+", " ").str.strip_chars().alias(column.name)

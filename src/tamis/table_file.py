@@ -1,20 +1,18 @@
-"""The only way rows are written to a file that may be published, in any format, and read again.
+"""Write rows to files that may be published, in every format, and read them again.
 
-Everything published goes through `write_table`, so a file contains the values of its rows and
-nothing else: equal values are equal bits, categories are text, and no text in a csv file is run
-as a formula by a spreadsheet (`formulas` has the rule, and undoes it). Rows are in the order of
-their content (`table.sort_by_content`), whatever order they came in: in a file sorted by name, the
-line would be the person.
+Everything published goes through here, so a file contains the values of its rows and nothing else:
+equal values have equal bits, categories are text, and a spreadsheet runs no text of a csv file as a
+formula (`formulas` has the rule, and undoes it). Rows are sorted by content
+(`table.sort_by_content`): in a file sorted by name, the line number would identify the person.
 
-For columns too many for a table, released rows of 0 and 1 may be sparse::
+With too many columns for a table, released 0/1 rows may be sparse::
 
     release.long.csv   row,feature,TARGET: a line for each 1; a row of zeros has one line without
                        feature
     release.svm        a line for each row: its class by number, then index:1 for each 1
 
-Rows have the order of the table that they stand for. The manifest has the names that the indices
-and the classes stand for, so that none is lost. What reads these files shares no code with the
-readers of tables that come in.
+Their rows are in the order of the table that they stand for. The manifest has the names behind the
+indices and the classes. The readers of these files share no code with the readers of input tables.
 """
 
 from __future__ import annotations
@@ -60,12 +58,12 @@ WRITTEN: dict[str, dict[str, str]] = {
 ROW, FEATURE = "row", "feature"
 """The first two columns of a long file."""
 MOST_CELLS = 1 << 31
-"""The most cells that a sparse file may stand for, to be read again."""
+"""Most cells that a sparse file may stand for when it is read again; it bounds the memory."""
 
 ROW_GROUP = 1 << 18
-"""The rows of a group in a parquet file, so that the same rows are the same bytes."""
+"""Rows in a group of a parquet file; fixed, so that the same rows give the same bytes."""
 MOMENT = "%Y-%m-%d %H:%M:%S%.f"
-"""How a date with a time of day is written in csv; the fraction only where there is one."""
+"""Format of dates with a time of day in csv; a fraction of a second only if there is one."""
 
 
 def write_table(
@@ -74,9 +72,10 @@ def write_table(
     format: Format | None = None,
     dictionary: Dictionary | None = None,
 ) -> None:
-    """Write rows in one form and order; the name of the file tells the format if none is given.
+    """Write rows in canonical form, sorted by content.
 
-    `dictionary` has the questions and codes for programs that know these.
+    The file name determines the format if none is given. `dictionary` has questions and codes for
+    statistical programs.
     """
     _write_rows(sort_by_content(frame), path, format or format_named(path), dictionary)
 
@@ -84,12 +83,12 @@ def write_table(
 def _write_rows(
     frame: pl.DataFrame, path: Path, kind: Format, dictionary: Dictionary | None = None
 ) -> None:
-    """Write rows that are in one form and in their order."""
+    """Write rows that are in canonical form and order already."""
     if kind in ("sav", "dta", "xlsx"):
         _write_labelled(frame, path, kind, dictionary)
         return
     if kind == "parquet":
-        # Statistics would add nothing; a file without them contains only the rows.
+        # Without statistics, so that the file contains nothing but the rows.
         frame.write_parquet(path, statistics=False, row_group_size=ROW_GROUP)
         return
     if any(not name.strip() for name in frame.columns):
@@ -110,7 +109,7 @@ def csv_lines(cells: pl.DataFrame, *, header: bool = False) -> bytes:
 def _write_labelled(
     frame: pl.DataFrame, path: Path, kind: Format, dictionary: Dictionary | None
 ) -> None:
-    """Write a statistical file and read it again: these formats change values that they lack."""
+    """Write a labelled format and read it back: these alter values that they cannot represent."""
     if kind == "xlsx":
         write_sheet(frame, path)
     else:
@@ -131,7 +130,7 @@ def _write_labelled(
 
 
 def write_parts(parts: Iterable[pl.DataFrame], path: Path, format: Format) -> None:
-    """Write rows that come in parts and in order as one file, as `write_table` would write all."""
+    """Write sorted rows that come in parts as one file, like `write_table` of all of them."""
     if format == "parquet":
         _as_one_parquet(parts, path)
         return
@@ -158,7 +157,7 @@ def _as_one_parquet(parts: Iterable[pl.DataFrame], path: Path) -> None:
 
 
 def format_named(path: str | Path) -> Format:
-    """The format that the name of an output file implies.
+    """The format that an output file's name implies.
 
     >>> format_named("out/rows.parquet")
     'parquet'
@@ -172,7 +171,7 @@ def format_named(path: str | Path) -> Format:
 
 
 def read_raw(path: Path, format: Format) -> pl.DataFrame:
-    """The cells of a written file as they are: in csv all are text, with the apostrophes."""
+    """Read the raw cells of a written file; in csv all are text, including apostrophes."""
     try:
         if format in ("sav", "dta", "xlsx"):
             return _read_labelled(path, format)
@@ -180,7 +179,7 @@ def read_raw(path: Path, format: Format) -> pl.DataFrame:
         with panics_unheard():
             if format == "parquet":
                 return pl.read_parquet(data)
-            # polars leaves doubled quotes in the names of columns.
+            # Headers are parsed here, since polars leaves doubled quotes in them.
             return pl.read_csv(data, infer_schema=False, new_columns=_headers(_text(data)))
     except MissingExtra:
         raise
@@ -199,7 +198,7 @@ def _texts(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def raw_parts(path: Path, format: Format, rows: int) -> Iterator[pl.DataFrame]:
-    """The cells of a written file as `read_raw` gives them, so many rows at a time."""
+    """Read the cells of a written file like `read_raw`, some rows at a time."""
     try:
         with panics_unheard():
             if format == "parquet":
@@ -214,12 +213,12 @@ def raw_parts(path: Path, format: Format, rows: int) -> Iterator[pl.DataFrame]:
 
 
 _PANIC = pl.exceptions.PanicException
-"""What polars raises on some damaged files; it is not an `Exception`."""
+"""Raised by polars on some damaged files; it is no subclass of `Exception`."""
 
 
 @contextmanager
 def panics_unheard() -> Iterator[None]:
-    """Keep polars from telling where it panicked: it writes to the terminal past Python."""
+    """Silence panic messages of polars, which it writes to file descriptor 2 past Python."""
     try:
         kept = os.dup(2)
     except OSError:  # there is no standard error
@@ -236,7 +235,7 @@ def panics_unheard() -> Iterator[None]:
 
 
 def read_written(path: Path, format: Format) -> pl.DataFrame:
-    """What a recipient reads: every csv cell as text, with the rule for text undone."""
+    """Read a file as a recipient would: csv cells as text, with the formula guard undone."""
     frame = read_raw(path, format)
     return undone(frame) if format == "csv" else frame
 
@@ -255,7 +254,7 @@ def _headers(lines: Iterable[str]) -> list[str]:
 def write_release(
     frame: pl.DataFrame, file: Path, format: str, dictionary: Dictionary | None = None
 ) -> None:
-    """Write rows, the target last, in any format."""
+    """Write rows in any format; the target is the last column."""
     frame = sort_by_content(frame)
     if format == "long":
         _write_rows(_long(frame), file, "csv")
@@ -266,7 +265,7 @@ def write_release(
 
 
 def classes_of(frame: pl.DataFrame) -> list[str]:
-    """The labels of a release in the order of their numbers.
+    """The labels of a release, in the order of their class numbers.
 
     >>> classes_of(pl.DataFrame({"x": [0, 1, 1], "ill": ["yes", "no", "yes"]}))
     ['no', 'yes']
@@ -275,7 +274,7 @@ def classes_of(frame: pl.DataFrame) -> list[str]:
 
 
 def _ones(frame: pl.DataFrame) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The rows and columns of all ones, by row."""
+    """Row and column numbers of all ones, sorted by row."""
     columns = [bare(s).cast(pl.Boolean).to_numpy() for s in frame.get_columns()[:-1]]
     cells = np.column_stack(columns) if columns else np.zeros((frame.height, 0), np.bool_)
     row, column = np.nonzero(cells)
@@ -315,9 +314,9 @@ def _svm(frame: pl.DataFrame) -> str:
 
 
 def read_release(path: Path, format: str, names: list[str], classes: list[str]) -> pl.DataFrame:
-    """What a recipient reads: a table of the named columns, the target last.
+    """Read a release as a recipient would: the named columns, the target last.
 
-    This parses the text by itself: it shares no code with the readers of sparse tables.
+    The text is parsed here and shares no code with the readers of sparse input tables.
     """
     if format == "long":
         return _read_long(path, names)
@@ -327,7 +326,7 @@ def read_release(path: Path, format: str, names: list[str], classes: list[str]) 
 
 
 def read_cells(path: Path, content: dict[str, Any]) -> pl.DataFrame:
-    """The cells of the file of a manifest as they are: in csv all are text, with apostrophes."""
+    """Read the raw cells of a manifest's file; in csv all are text, including apostrophes."""
     format = content["file"]["format"]
     if format in get_args(Format):
         return read_raw(path, format)
@@ -350,7 +349,7 @@ def _read_long(path: Path, names: list[str]) -> pl.DataFrame:
         raise CannotMeet(f"{path.name} does not have the columns {ROW}, {FEATURE} and the target")
     row, feature, label = frame.get_columns()
     place = row.cast(pl.Int64, strict=False)
-    plain = (place.cast(pl.String) == row).all()  # 01 is 1 too, and could tell more than that
+    plain = (place.cast(pl.String) == row).all()  # a second spelling, 01, could hide a message
     if not plain or place.null_count() or label.null_count() or not _counts_up(place.to_numpy()):
         raise CannotMeet(f"{path.name} does not number its rows from 1, each with a label")
     numbers = place.to_numpy() - 1
@@ -395,7 +394,7 @@ def _read_svm(path: Path, names: list[str], classes: list[str]) -> pl.DataFrame:
 
 
 def _whole(text: str) -> int:
-    """A whole number written in the one way that there is: 01 could tell more than 1."""
+    """Parse a whole number in its only spelling: a second one, 01, could hide a message."""
     if not (text.isascii() and text.isdecimal() and (text == "0" or text[0] != "0")):
         raise ValueError
     return int(text)
@@ -414,10 +413,10 @@ def _dense(
         raise CannotMeet(f"{path.name} stands for more than {MOST_CELLS:,} cells")
     if len(columns) and not (columns.min() >= 0 and columns.max() < width):
         raise CannotMeet(f"{path.name} has a feature that the manifest does not name")
-    steps = np.diff(rows * width + columns)  # rows come in their order
+    steps = np.diff(rows * width + columns)  # packed keys, which must be strictly ascending
     if (steps == 0).any():
         raise CannotMeet(f"{path.name} says twice of some row that it has a feature")
-    if (steps < 0).any():  # any other order could tell more than who has what
+    if (steps < 0).any():  # another order could hide a message
         raise CannotMeet(f"{path.name} has features of a row in another order than the manifest")
     cells = np.zeros((width, height), np.uint8)
     cells[columns, rows] = 1

@@ -1,6 +1,6 @@
-"""What may be required of a release: one class a requirement, asked by everybody.
+"""Requirements on releases: one class for each, used by every search, report and command.
 
-The verifier never comes here: it counts again by the definitions of `tamis.stated`.
+The verifier does not import this package: it counts again by the definitions of `tamis.stated`.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ OF_GROUPS: tuple[type[Requirement], ...] = (
     AverageRisk,
     KnownRows,
 )
-"""What may be asked of groups of people alike; failures are told in this order."""
+"""Requirements on equivalence classes; failures are reported in this order."""
 
 
 def options_of_groups() -> dict[str, Option]:
-    """The options of all of them, by what `Settings` call them."""
+    """The options of all requirements on groups, by their names in `Settings`."""
     return {option.dest: option for kind in OF_GROUPS for option in kind.options}
 
 
 def requirements(k: int | None = 5, **asked: Any) -> Requirements:
-    """What is asked of groups of people alike, by the names of `Settings` and the command line.
+    """Requirements on equivalence classes, by the names of `Settings` and the command line.
 
     Parameters
     ----------
     k : int, optional
-        The fewest people in a group.
+        The fewest people in a class.
     **asked
         `l`, `l_kind`, `c`, `t`, `t_distance`, `alpha`, `beta`, `beta_kind`, `delta_disclosure`,
         `max_risk`, `max_average_risk`, `known_rows`; see `Settings`. `None` asks for nothing.

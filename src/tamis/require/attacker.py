@@ -1,8 +1,8 @@
-"""`Attacker`: who might try, what they know, what they must not learn, and what must hold then.
+"""`Attacker`: a named attacker, what they know and want, and the requirements against them.
 
-The default one knows the quasi-identifiers, wants the sensitive column, and has no name. More of
-them are a longer list: every requirement carries the columns, the secret and the attacker that it
-is about, so that whoever counts asks a list of requirements, however many attackers there are.
+The default attacker knows the quasi-identifiers, wants the sensitive column and has no name. Every
+requirement carries the columns, the secret and the attacker that it is about, so that code that
+counts handles one list of requirements, however many attackers there are.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tamis.option import NUMBERS, Asked, Option
 from tamis.require import options_of_groups, requirements
 
 _NAME = re.compile(r"[^\W_][\w .-]{0,39}")
-"""It is stated in public, where `verify` takes nothing else for a name."""
+"""Pattern of names, which are published; `verify` accepts no others."""
 _FORM = '"neighbour: knows age,sex; wants ill; k=5"'
 _COLUMNS = ("knows", "wants")
 MAX_TOLD = Option(
@@ -40,22 +40,21 @@ MAX_TOLD = Option(
 
 @dataclass(frozen=True, init=False)
 class Attacker:
-    """Somebody who knows some columns of a person and wants to find the person, or a secret.
+    """An attacker who knows some columns of a person and wants to find the person, or a secret.
 
     Parameters
     ----------
     name : str
-        Stated with every promise, to recipients too: up to 40 letters, digits, blanks, dots and
-        dashes.
+        Published with every promise: up to 40 letters, digits, blanks, dots and dashes.
     knows : sequence of str
         The columns that the attacker may know of a person.
     wants : sequence of str
-        The sensitive columns that must stay hard to guess; by default all of the table.
+        The sensitive columns that must stay hard to guess; by default all of the table's.
     max_told : float, optional
         The largest share to tell of what the table tells about each of them.
     **asks
-        What is required of people alike in the known columns: `k`, `l`, `t` and whatever else
-        `tamis.requirements` takes. Without `k`, that of the settings.
+        Requirements on the equivalence classes of the known columns: `k`, `l`, `t` and whatever
+        else `tamis.requirements` takes. Without `k`, that of the settings.
 
     Examples
     --------
@@ -118,14 +117,14 @@ class Attacker:
         return f"<Attacker: {'; '.join(fact for fact in facts if fact)}>"
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, from which the same one can be made."""
+        """Plain values from which the same attacker can be made."""
         told = {} if self.max_told is None else {"max_told": self.max_told}
         wants = {"wants": list(self.wants)} if self.wants else {}
         return {"name": self.name, "knows": list(self.knows), **wants, **self.asks, **told}
 
     @classmethod
     def parse(cls, given: str | Mapping[str, Any] | Attacker) -> Attacker:
-        """An attacker as people name one, or as a table of a configuration file has one."""
+        """Parse an attacker from a command line's text or a configuration file's table."""
         if isinstance(given, Attacker):
             return given
         parts = dict(given) if isinstance(given, Mapping) else _parts_of(given)
@@ -140,7 +139,7 @@ class Attacker:
 
 
 def _refuse_unused(name: str, asks: Mapping[str, Any]) -> None:
-    """Refuse what changes how something is counted that is not asked for."""
+    """Raise for an option that modifies a requirement that is not asked for."""
     for option, of in (("l_kind", "l"), ("c", "l"), ("t_distance", "t"), ("beta_kind", "beta")):
         if option in asks and of not in asks:
             raise InputError(f"attacker {name!r}: {option} says how {of} counts; give {of}, too")
@@ -153,15 +152,15 @@ _NAMED: dict[str, Option] = {
     for option in (*options_of_groups().values(), MAX_TOLD)
     for spelling in option.spellings
 }
-"""What may be asked of an attacker, by each of its names."""
+"""Options that an attacker takes, by each of their spellings."""
 
 
 def _parts_of(text: str) -> dict[str, Any]:
-    """The parts of a text such as "neighbour: knows age,sex; k=5"."""
+    """Split a text such as "neighbour: knows age,sex; k=5" into its parts."""
     name, colon, rest = text.partition(":")
     if not colon:
         raise InputError(f"an attacker is given as {_FORM}, got {text!r}")
-    found: dict[str, Any] = {"name": name.strip()}
+    parts: dict[str, Any] = {"name": name.strip()}
     for clause in filter(None, map(str.strip, rest.split(";"))):
         word, _, columns = clause.partition(" ")
         if word in _COLUMNS:
@@ -172,10 +171,10 @@ def _parts_of(text: str) -> dict[str, Any]:
             part = part.replace("-", "_")
             if not equals:
                 raise InputError(f"an attacker is given as {_FORM}; {clause!r} is no part of that")
-        if part in found:
-            raise InputError(f"attacker {found['name']!r}: {part} is given twice; give it once")
-        found[part] = value
-    return found
+        if part in parts:
+            raise InputError(f"attacker {parts['name']!r}: {part} is given twice; give it once")
+        parts[part] = value
+    return parts
 
 
 def _value(part: str, given: Any) -> Any:
@@ -189,12 +188,12 @@ def _value(part: str, given: Any) -> Any:
 
 
 def knowing_rows(attackers: Iterable[Attacker]) -> bool:
-    """Whether any knows several rows of a person."""
+    """Whether any attacker knows several rows of a person."""
     return any("known_rows" in each.asks for each in attackers)
 
 
 def check_attackers(attackers: Sequence[Attacker]) -> None:
-    """Refuse two of one name."""
+    """Raise if two attackers have the same name."""
     names = [each.name.casefold() for each in attackers]
     if twice := sorted({each.name for each in attackers if names.count(each.name.casefold()) > 1}):
         raise InputError(f"two attackers are called {listed(twice)}; give each a name of its own")
@@ -207,10 +206,10 @@ def check_knowing(
     secrets: Collection[str],
     role: Callable[[str], str],
 ) -> None:
-    """Refuse attackers who know, or want, what a table lacks or what is something else.
+    """Raise for attackers who know or want columns that are missing or have another role.
 
-    What can be `known` are features, and columns that were dropped, which need not be among the
-    `columns`; what is wanted is one of the `secrets`. `role` says what a column is.
+    `known` are the columns that can be known: features, and dropped columns, which need not be
+    among the `columns`. `secrets` can be wanted. `role` gives a column's role in words.
     """
     for each in attackers:
         there = {*columns, *known}

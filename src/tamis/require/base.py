@@ -1,10 +1,10 @@
-"""`Requirement`: one promise about people alike, and all that anybody needs to know about it.
+"""`Requirement`: one promise about equivalence classes, and everything that others need of it.
 
-A requirement is asked of *groups* of people who are alike in what an attacker may know. What was
-counted of them is a `ClassCounts`, whoever counted: memory, a lattice of coarser forms, an engine.
-From it a requirement says what each group reaches (`figures`) and what all reach (`reached`), and
-by the one rounding of `tamis.figures` whether that is enough. Searches, scorecard, manifest, pages
-and command line ask the object, so that a new requirement is a class and little else.
+A requirement is about *groups* of people with equal values in the columns that an attacker may
+know. Counts of them are a `ClassCounts`, whether made in memory, on a lattice or by an engine. From
+it a requirement computes what each group reaches (`figures`) and what all reach (`reached`), and
+compares that with its bound under the one rounding rule of `tamis.figures`. Searches, scorecard,
+manifest, pages and command line use the object, so that a new requirement is one class.
 
 Nothing heavy is imported here: ``--help`` lists the options of every requirement.
 """
@@ -34,27 +34,27 @@ _SHORT: dict[Side, Callable[[Any, float], Any]] = {
 
 
 promised = partial(Option, section="Promises")
-"""The record of an option that asks for a requirement."""
+"""An option that asks for a requirement."""
 
 
 @dataclass(frozen=True)
 class Requirement:
-    """Something that must hold for groups of people alike.
+    """A requirement on equivalence classes.
 
-    A subclass has a field for each of its `options`, under the same name; the first of them is what
-    asks for it. Command line, configuration, `tamis serve` and `Settings` are made from them.
+    A subclass has a field for each of its `options`, under the same name; giving the first of them
+    asks for the requirement. Command line, configuration, `tamis serve` and `Settings` are made
+    from them.
 
     Parameters
     ----------
     columns : tuple of str
-        What people are alike in: the columns that an attacker may know; none: all that are looked
-        at.
+        The columns that define the classes, which an attacker may know; empty: all columns given.
     secret : str, optional
         The sensitive column that it is about.
     attacker : str
-        The name of the attacker whom it guards against; empty where there is only one.
+        The name of the attacker whom it guards against; empty for the default one.
     linked : bool
-        Whether a release says which rows are of one person, so that people are alike by all rows.
+        Whether a release links the rows of each person, so that people are compared by all rows.
     """
 
     columns: tuple[str, ...] = field(default=(), kw_only=True)
@@ -66,15 +66,15 @@ class Requirement:
     """Its name in manifests."""
     options: ClassVar[tuple[Option, ...]]
     about_secret: ClassVar[bool] = False
-    """Whether it is about the sensitive values of people alike."""
+    """Whether it is about the sensitive values of groups."""
     of_risk: ClassVar[bool] = False
-    """Whether it limits the chance of finding people."""
+    """Whether it limits a risk of finding people."""
     of_sizes: ClassVar[bool] = False
-    """Whether the smallest group alone decides."""
+    """Whether it depends on the size of the smallest group alone."""
     by_group: ClassVar[bool] = True
-    """Whether each group is judged by itself; else all together are."""
+    """Whether each group meets it or not; otherwise only all groups together do."""
     monotone: ClassVar[bool] = True
-    """Whether splitting groups can only break it, never mend it."""
+    """Whether splitting groups can only break it, never mend it; searches prune by this."""
 
     def __post_init__(self) -> None:
         for option in self.options:
@@ -87,28 +87,28 @@ class Requirement:
 
     @property
     def label(self) -> str:
-        """The same where several attackers, or secrets, are asked about in the same words."""
+        """Its name with attacker and secret, to tell equal requirements of several apart."""
         of = f" of {self.secret}" if self.attacker and self.secret else ""
         return f"{self.name}{of}, {self.attacker}" if self.attacker else self.name
 
     @property
     def side(self) -> Side:
-        """On which side of `bound` figures must be."""
+        """The side of `bound` that figures must be on."""
         return "at_most"
 
     @property
     def bound(self) -> float:
-        """What figures are compared with."""
+        """The bound that figures are compared with."""
         return float(getattr(self, self.name))
 
     @property
     def fewest_people(self) -> int:
-        """A group of fewer people never keeps it."""
+        """A lower bound: no smaller group meets it."""
         return 1
 
     @property
     def enough_people(self) -> int:
-        """Groups of so many people certainly keep it; 0: there is no such number."""
+        """A size from which all groups meet it whatever they contain; 0 if there is none."""
         return 0
 
     @property
@@ -122,50 +122,50 @@ class Requirement:
         return 1
 
     def figures(self, counts: ClassCounts) -> Floats:
-        """What each group reaches."""
+        """The figure that each group reaches."""
         raise NotImplementedError
 
     def reached(self, counts: ClassCounts) -> float:
-        """What the worst group reaches, or all groups together."""
+        """The figure of the worst group, or of all groups together."""
         return self.worst(self.figures(counts))
 
     def worst(self, figures: Any) -> float:
-        """The worst of some figures: what all groups reach, given what parts of them do."""
+        """The worst of several figures."""
         import numpy as np
 
-        found: float = (np.min if self.side == "at_least" else np.max)(figures).item()
-        return found
+        worst_figure: float = (np.min if self.side == "at_least" else np.max)(figures).item()
+        return worst_figure
 
     def is_short(self, figures: Any) -> Any:
-        """Whether a figure, or each of some, is not enough."""
+        """Whether a figure, or each of an array, does not meet the bound."""
         return _SHORT[self.side](figures, self.bound)
 
     def breaking(self, counts: ClassCounts) -> Bools:
-        """The groups that do not keep it."""
+        """Mask of the groups that do not meet it."""
         broken: Bools = self.is_short(self.figures(counts))
         return broken
 
     def infeasible(self, counts: ClassCounts, breaking: Bools) -> Bools | bool:
-        """The breaking groups no part of which could keep it, however they are split."""
+        """Mask of the breaking groups of which no part could meet it, however they are split."""
         return False
 
     def rows_lost(self, counts: ClassCounts, figures: Floats) -> Floats | int:
-        """The fewest rows of each group that no split saves, where each row is a person."""
+        """Lower bound of the rows of each group that any split loses, if each row is a person."""
         return 0
 
     def kernel_bounds(self) -> Mapping[str, Any] | None:
-        """The bounds by which local recoding judges a part, see `tamis.coarsen.local.PartBounds`.
+        """Bounds for the kernel of local recoding, see `tamis.coarsen.local.PartBounds`.
 
-        `None`: it has none, and makes all groups larger until they keep this one.
+        `None` if the kernel cannot check it; then groups are enlarged until it is met.
         """
         return None
 
     def on_sample(self, share: float) -> Mapping[str, Any]:
-        """The options to ask of a sample, which has that share of the rows."""
+        """The options to ask of a sample with that share of the rows."""
         return {option.dest: getattr(self, option.dest) for option in self.options}
 
     def lacking(self, figure: float) -> str:
-        """What was asked for and what was reached instead, in words."""
+        """What was required and what was reached instead, in words."""
         raise NotImplementedError
 
     def out_of_reach(self, everybody: ClassCounts, unit: Unit, *, all_stay: bool) -> str:
@@ -200,15 +200,15 @@ class Requirement:
         )
 
     def named(self, words: str) -> str:
-        """Words about it, with the attacker whom they are about."""
+        """Words about it, prefixed by the attacker's name if there is one."""
         return f"{self.attacker}: {words}" if self.attacker else words
 
     def why_left_out(self, secret: str) -> str:
-        """Why a group that breaks it is left out, in words."""
+        """Why a group that breaks it is suppressed, in words."""
         raise NotImplementedError
 
     def to_dict(self, unit: Unit) -> dict[str, Any]:
-        """Its entry in a manifest or recipe, with its sentence; what is measured comes later."""
+        """Its entry in a manifest or recipe, with its sentence but without a measured value."""
         whom = {"attacker": self.attacker} if self.attacker else {}
         about = {"column": self.secret} if self.about_secret else {}
         known: dict[str, Any] = {"columns": sorted(self.columns), "unit": unit}
@@ -221,9 +221,9 @@ class Requirement:
         return {self.side: self.bound}
 
     def about(self, columns: Iterable[str], secret: str | None = None, *, number: bool) -> Self:
-        """The same requirement of some columns and, where it is about one, of a secret.
+        """The requirement bound to some columns and, if it is about one, to a secret.
 
-        `number` says whether the secret has numbers, which have an order.
+        `number` says whether the secret is numeric, so that its values have an order.
         """
         return replace(
             self, columns=tuple(columns), secret=secret if self.about_secret else self.secret
@@ -232,7 +232,7 @@ class Requirement:
 
 @dataclass(frozen=True)
 class Requirements(Sequence[Requirement]):
-    """All that is required of groups of people alike, in the order in which failures are told.
+    """All requirements on equivalence classes, in the order in which failures are reported.
 
     Examples
     --------
@@ -255,110 +255,110 @@ class Requirements(Sequence[Requirement]):
 
     @property
     def k(self) -> int:
-        """The fewest people in a group, by what is asked of sizes alone."""
+        """The smallest size of a group allowed by the requirements on sizes."""
         return max((each.fewest_people for each in self.each if each.of_sizes), default=1)
 
     @property
     def fewest_people(self) -> int:
-        """A group of fewer people keeps not all."""
+        """A lower bound: no smaller group meets all of them."""
         return max((each.fewest_people for each in self.each), default=1)
 
     @property
     def several(self) -> bool:
-        """Whether attackers are named: each may know other columns."""
+        """Whether there are named attackers, who may know different columns."""
         return any(each.attacker for each in self.each)
 
     @property
     def of_secrets(self) -> bool:
-        """Whether anything is asked about the sensitive column."""
+        """Whether any of them is about a sensitive column."""
         return any(each.about_secret for each in self.each)
 
     @property
     def beyond_k(self) -> Requirements:
-        """Those that the smallest group does not decide."""
+        """Those that do not depend on the size of the smallest group alone."""
         return Requirements(tuple(each for each in self.each if not each.of_sizes))
 
     @property
     def of_sizes(self) -> Requirements:
-        """Those that the smallest group decides."""
+        """Those that depend on the size of the smallest group alone."""
         return Requirements(tuple(each for each in self.each if each.of_sizes))
 
     @property
     def about_secrets(self) -> Requirements:
-        """Those about the sensitive column."""
+        """Those about a sensitive column."""
         return Requirements(tuple(each for each in self.each if each.about_secret))
 
     @property
     def of_risks(self) -> Requirements:
-        """Those about the chance of finding people."""
+        """Those about a risk of finding people."""
         return Requirements(tuple(each for each in self.each if each.of_risk))
 
     @property
     def by_group(self) -> Requirements:
-        """Those that each group is judged by."""
+        """Those that each group meets or breaks by itself."""
         return Requirements(tuple(each for each in self.each if each.by_group))
 
     @property
     def of_all(self) -> Requirements:
-        """Those that all groups together are judged by."""
+        """Those that only all groups together meet or break."""
         return Requirements(tuple(each for each in self.each if not each.by_group))
 
     @property
     def monotone(self) -> Requirements:
-        """Those that no split of groups mends: a search may pass over all that split more."""
+        """The monotone ones: where one fails, a search can skip all finer splits."""
         return Requirements(tuple(each for each in self.each if each.monotone))
 
     def about(self, columns: Iterable[str], secret: str | None, *, number: bool) -> Requirements:
-        """The same of some columns and a secret."""
+        """All of them bound to some columns and a secret."""
         known = tuple(columns)
         return Requirements(tuple(each.about(known, secret, number=number) for each in self.each))
 
     @property
     def views(self) -> dict[tuple[str, ...], Requirements]:
-        """Those about the same columns together, by the columns."""
+        """Requirements by the columns that they are about."""
         return self._by(lambda each: each.columns)
 
     @property
     def by_secret(self) -> dict[str | None, Requirements]:
-        """Those about the same secret together; first, by `None`, those about none.
+        """Requirements by the secret that they are about; those about none come first, by `None`.
 
-        Sizes are compared first, since secrets take longer to count.
+        So sizes are checked first, since secrets take longer to count.
         """
         return Requirements(tuple(sorted(self.each, key=lambda each: each.about_secret)))._by(
             lambda each: each.secret if each.about_secret else None
         )
 
     def _by(self, key: Callable[[Requirement], Any]) -> dict[Any, Requirements]:
-        found: dict[Any, list[Requirement]] = {}
+        by_key: dict[Any, list[Requirement]] = {}
         for each in self.each:
-            found.setdefault(key(each), []).append(each)
-        return {name: Requirements(tuple(some)) for name, some in found.items()}
+            by_key.setdefault(key(each), []).append(each)
+        return {name: Requirements(tuple(requirements)) for name, requirements in by_key.items()}
 
     def to_dicts(self, unit: Unit) -> list[dict[str, Any]]:
         """Their entries in a manifest or recipe."""
         return [each.to_dict(unit) for each in self.each]
 
     def met(self, counts: ClassCounts) -> bool:
-        """Whether all hold; sizes are compared first, since secrets take longer to count."""
+        """Whether all are met; sizes are checked first, since secrets take longer to count."""
         cheap_first = sorted(self.each, key=lambda each: each.about_secret)
         return not any(each.is_short(each.reached(counts)) for each in cheap_first)
 
     def breaking(self, counts: ClassCounts) -> Bools:
-        """The groups that do not keep all that each group is judged by."""
+        """Mask of the groups that break some requirement on single groups."""
         broken: Any = counts.people < 1
         for each in self.by_group:
             broken = broken | each.breaking(counts)
         return broken  # type: ignore[no-any-return]
 
     def reached(self, counts: ClassCounts) -> dict[str, float]:
-        """What is reached of each, by its name."""
+        """The figure reached for each requirement, by name."""
         return {each.name: each.reached(counts) for each in self.each}
 
     def lacking(self, reached: Mapping[str, float]) -> str:
-        """What is lacking of the first that does not hold, in words; empty where all hold."""
+        """The failure of the first requirement that is not met, in words; empty if all are."""
         short = (each for each in self.each if each.is_short(reached[each.name]))
         return next((each.lacking(reached[each.name]) for each in short), "")
 
     def short_of(self, counts: ClassCounts) -> str:
-        """The same, from counts."""
+        """Like `lacking`, from counts."""
         return self.lacking(self.reached(counts))

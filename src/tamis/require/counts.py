@@ -1,9 +1,9 @@
-"""What is counted of groups of people alike: how many they are, and how their secrets are spread.
+"""Counts of equivalence classes: their sizes, and the distributions of sensitive values in them.
 
-Whoever counts makes a `ClassCounts` of it, and every requirement is asked of that: tables in
-memory, the nodes of a lattice of coarser forms, engines. The sensitive values of all groups are a
-`Spread`, from which a measure is read off for all groups at once. It is counted only when asked
-for, since most groups of a search fail for their size. A missing value is a value of its own.
+Tables in memory, nodes of a lattice and engines all give their counts as a `ClassCounts`, which
+every requirement is checked on. The sensitive values of all groups are a `Spread`, from which a
+measure is computed for all groups at once. It is counted only when needed, since most groups of a
+search already fail by their size. A missing value is a value of its own.
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ BetaKind = Literal["basic", "enhanced"]
 
 @dataclass(frozen=True, eq=False)
 class Spread:
-    """One entry for each class and sensitive value that occurs in it.
+    """Sparse counts of sensitive values by class: an entry for each value that occurs in a class.
 
-    The entries are ordered by class, then by value; there are never more of them than rows.
-    Missing is a value of its own, the last one.
+    Entries are sorted by class, then by value; there are never more of them than rows. Missing is a
+    value of its own, the last one.
 
     Parameters
     ----------
     classes, values, counts : arrays, one per entry
-        The class, the sensitive value, and the people of the class that have it. A person who has
-        several values counts once for each.
+        The class, the sensitive value, and the number of people of the class who have it. A person
+        with several values counts once for each.
     first : array, one per class
         The first entry of each class.
     sizes : array, one per class
         The sum of the counts of each class: its people, if each has one value.
     totals : array, one per value
-        The people of the table that have each value.
+        The number of people of the table with each value.
     number, missing : bool
         Whether the sensitive column is numeric, and whether some values are missing.
     people : array, one per class
-        The people in each class.
+        The number of people in each class.
     """
 
     classes: Integers
@@ -60,7 +60,7 @@ class Spread:
 
     @property
     def shares(self) -> Floats:
-        """The share of its class that each entry makes up."""
+        """Each entry's share of its class."""
         return np.divide(self.counts, self.sizes[self.classes], dtype=np.float64)
 
     def summed(self, figures: NDArray[Any]) -> NDArray[Any]:
@@ -70,23 +70,23 @@ class Spread:
 
 @dataclass(frozen=True, eq=False)
 class ClassCounts:
-    """Groups of people alike, counted.
+    """Counts of equivalence classes.
 
     Parameters
     ----------
     people : array, one per group
-        How many people each has.
+        The number of people in each group.
     count_spread : callable, optional
-        Counts the sensitive values of each group, where there is a sensitive column.
+        Counts the sensitive values of each group, if there is a sensitive column.
     mean_risk : callable, optional
-        Gives the mean over people of 1 by the people of their smallest group. `None`: each person
-        is in one group, so that sizes tell it.
+        Computes the mean over people of 1 / the size of their smallest group. `None`: each person
+        is in one group, so that it follows from sizes.
     count_holders : callable, optional
-        Given a number of absences and of people that are enough, gives the fewest people who have
-        all that somebody has and lack that many things; for 0/1 records.
+        For 0/1 records: given a number of absences and a number of people that is enough, gives the
+        fewest people who match what one person has and that many things that they lack.
     count_holders_of_rows : callable, optional
-        Given a number of rows, gives the fewest people who have all that somebody may know of so
-        many rows of a person. `None`: each row is a person.
+        Given a number of rows, gives the fewest people who match that many known rows of a person.
+        `None`: each row is a person.
 
     Examples
     --------
@@ -102,7 +102,7 @@ class ClassCounts:
 
     @classmethod
     def of_spread(cls, spread: Spread) -> ClassCounts:
-        """Groups of which the sensitive values are counted already."""
+        """Counts of groups whose sensitive values are counted already."""
         return cls(spread.people, lambda: spread)
 
     @cached_property
@@ -117,69 +117,72 @@ class ClassCounts:
 
     @cached_property
     def average_risk(self) -> float:
-        """The mean over people of 1 by the people of their smallest group."""
+        """The mean over people of 1 / the size of their smallest group."""
         if self.mean_risk is not None:
             return self.mean_risk()
         return len(self.people) / int(self.people.sum())
 
     def holders(self, absences: int, enough: int) -> int:
-        """The fewest people who have all that somebody has; 0 where columns are not 0/1."""
+        """The fewest people who match what one person has; 0 if columns are not 0/1."""
         return 0 if self.count_holders is None else self.count_holders(absences, enough)
 
     def holders_of_rows(self, rows: int) -> int:
-        """The fewest people who have all that may be known of so many rows of somebody."""
+        """The fewest people who match so many known rows of one person."""
         if self.count_holders_of_rows is None:
             return int(self.people.min())
         return self.count_holders_of_rows(rows)
 
     def distinct_values(self) -> Integers:
-        """The number of sensitive values of each group, at most that of its people."""
+        """Number of sensitive values of each group, at most its number of people."""
         return distinct_values(self.spread)
 
     def effective_values(self) -> Floats:
-        """The effective number of sensitive values of each group: e to the entropy."""
+        """Effective number of sensitive values of each group: e to the entropy."""
         return effective_values(self.spread)
 
     def distances(self, distance: Distance | None = None) -> Floats:
-        """How far the sensitive values of each group are from those of the table."""
+        """Earth mover's distance of each group's sensitive values from the table's."""
         return distances(self.spread, distance)
 
     def recursive_ratios(self, least: int) -> Floats:
-        """By how much the commonest value of each group outnumbers those ranked `least` on."""
+        """Ratio of each group's most frequent value to all those ranked `least` and below."""
         return recursive_ratios(self.spread, least)
 
     def largest_shares(self) -> Floats:
-        """The largest share of each group who have the same value."""
+        """The largest share of one value in each group."""
         return largest_shares(self.spread)
 
     def surpluses(self, kind: BetaKind = "basic") -> Floats:
-        """By how much a value of each group exceeds its usual share, as a multiple of it."""
+        """Largest relative excess of a value's share in each group over its share in the table."""
         return surpluses(self.spread, kind)
 
     def disclosures(self) -> Floats:
-        """The largest absolute logarithm of a share of each group over the usual one."""
+        """Largest absolute log-ratio of a value's shares in each group and in the table."""
         return disclosures(self.spread)
 
 
 def distinct_values(spread: Spread) -> Integers:
-    """The number of sensitive values in each class, at most that of its people."""
+    """Number of sensitive values in each class, at most its number of people."""
     return np.minimum(_entries(spread), spread.people)
 
 
 def effective_values(spread: Spread) -> Floats:
-    """The effective number of sensitive values in each class: e to the entropy."""
+    """Effective number of sensitive values in each class: e to the entropy."""
     shares = spread.shares
     entropy = spread.summed(-shares * np.log(shares))
+    # Capped, since people with several values can make more values than people.
     return np.asarray(np.exp(np.minimum(entropy, np.log(spread.people))))
 
 
 def _entries(spread: Spread) -> Integers:
-    """The number of entries in each class."""
+    """Number of entries in each class."""
     return np.diff(spread.first, append=len(spread.counts))
 
 
 def recursive_ratios(spread: Spread, least: int) -> Floats:
-    """In each class the ratio of the most common value to those ranked `least` on together."""
+    """In each class the ratio of the most frequent value to all those ranked `least` and below."""
+    # Sort counts in descending order within each class by one sort of packed keys: class first,
+    # then the distance of the count from the largest one.
     most = int(spread.counts.max())
     falling = most - np.sort(spread.classes * (most + 1) + (most - spread.counts)) % (most + 1)
     running = np.concatenate(([0], np.cumsum(falling)))
@@ -190,25 +193,33 @@ def recursive_ratios(spread: Spread, least: int) -> Floats:
 
 
 def distances(spread: Spread, distance: Distance | None = None) -> Floats:
-    """How far the sensitive values of each class are from those of the table."""
+    """Earth mover's distance of each class's sensitive values from the table's.
+
+    For ordered values, missing ones count as below all others or above, whichever is worse.
+    """
     if distance == "equal" or not spread.number:
         return _equal(spread)
-    found = _ordered(spread)
-    return np.maximum(found, _ordered(_missing_first(spread))) if spread.missing else found
+    ordered = _ordered(spread)
+    return np.maximum(ordered, _ordered(_missing_first(spread))) if spread.missing else ordered
 
 
 def _equal(spread: Spread) -> Floats:
-    """Half the sum of the differences is the sum of the surpluses, which only entries can have."""
+    """Distance of unordered values: the sum of the surpluses over the table's shares.
+
+    It equals half the sum of all differences, and only values that occur can have a surplus, so
+    entries suffice.
+    """
     usual = spread.totals / spread.totals.sum()
     surplus = np.maximum(spread.shares - usual[spread.values], 0)
     return spread.summed(surplus)
 
 
 def _ordered(spread: Spread) -> Floats:
-    """Sum the distance of two step functions piece by piece, never class by value.
+    """Distance of ordered values: the area between two cumulative distributions.
 
-    From the value of an entry to that of the next one, the cumulative share of the class
-    stays constant while that of the table rises: below it until they cross, above it afterwards.
+    It is summed by entry instead of by class and value. From the value of one entry to that of the
+    next, the class's cumulative share is constant while the table's rises: below it until they
+    cross, above it afterwards. Prefix sums of the table's give each piece in constant time.
     """
     distinct = len(spread.totals)
     if distinct == 1:
@@ -228,7 +239,7 @@ def _ordered(spread: Spread) -> Floats:
 
 
 def _missing_first(spread: Spread) -> Spread:
-    """The same spread with the missing value below all others instead of above them."""
+    """The spread with the missing value below all others instead of above them."""
     distinct = len(spread.totals)
     values = (spread.values + 1) % distinct
     order = np.argsort(spread.classes * distinct + values)
@@ -241,12 +252,12 @@ def _missing_first(spread: Spread) -> Spread:
 
 
 def largest_shares(found: Spread) -> Floats:
-    """In each class the largest share of its people who have the same value."""
+    """The largest share of one value in each class."""
     return np.maximum.reduceat(found.counts / found.people[found.classes], found.first)
 
 
 def surpluses(found: Spread, kind: BetaKind = "basic") -> Floats:
-    """In each class by how much a value exceeds its share in the table, as a multiple of it."""
+    """Largest relative excess of a value's share in each class over its share in the table."""
     usual = (found.totals / found.totals.sum())[found.values]
     surplus = np.maximum(found.shares / usual - 1, 0)
     if kind == "enhanced":
@@ -255,27 +266,31 @@ def surpluses(found: Spread, kind: BetaKind = "basic") -> Floats:
 
 
 def disclosures(found: Spread) -> Floats:
-    """In each class the largest absolute logarithm of a share over that in the table."""
+    """Largest absolute log-ratio of a value's shares in each class and in the table.
+
+    Infinite if the class lacks some value.
+    """
     usual = (found.totals / found.totals.sum())[found.values]
     apart = np.maximum.reduceat(np.abs(np.log(found.shares / usual)), found.first)
     return np.where(_entries(found) < len(found.totals), np.inf, apart)
 
 
 def fewest_holders(classes: Integers, people: Integers, most: int) -> Integers:
-    """For each person, the fewest people who hold what may be known of up to `most` of the rows.
+    """For each person, the fewest people who match what may be known of up to `most` of their rows.
 
     Parameters
     ----------
     classes, people : arrays of int, one per row
-        What each row is alike in, and whose it is, from 0 without gaps.
+        The class and the person of each row, from 0 without gaps.
 
     Notes
     -----
-    The sets are grown row by row, for all people at once. In the rows of a person, ordered by their
-    class, a set is continued by the next row if that has the same class, or by the first row of
-    any later class: so each multiset of a person is made once, and who holds a multiset is counted
-    by how often it was made. Larger sets have fewer holders, so that of each person the largest
-    count: those of `most` rows, or of all where there are fewer.
+    What is known is a multiset of classes. Multisets are grown row by row, for all people at once.
+    In the rows of a person, sorted by class, a multiset is extended by the next row if that has the
+    same class, or by the first row of any later class. So each multiset of a person is made exactly
+    once, and the number of people who hold a multiset is the number of times it was made. Larger
+    multisets have fewer holders, so only each person's largest ones count: those of `most` rows, or
+    of all rows if there are fewer.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""How different the secrets of people alike must be: l, t, and alpha, beta and delta.
+"""Requirements on the sensitive values of equivalence classes: l, t, alpha, beta and delta.
 
-The last three limit how much more of a secret a group may have than all people do. With q the share
-of a value in a group and p in the table; see `tamis.risk.diversity.likeness`.
+The last three limit how far the share q of a value in a class may be from its share p in the table;
+see `tamis.risk.diversity.likeness`.
 """
 
 from __future__ import annotations
@@ -52,17 +52,17 @@ C = promised("c", "For --l-kind recursive.", "number", default=3.0, above=0, rar
 
 @dataclass(frozen=True)
 class Diversity(Requirement):
-    """Groups have l sensitive values or more, by one of the three counts of l-diversity.
+    """l-diversity: groups have at least l sensitive values, by one of its three definitions.
 
     Parameters
     ----------
     l : int
-        How many.
+        The smallest number of values.
     l_kind : {"distinct", "entropy", "recursive"}
-        Different values; values by their entropy; or that the commonest is less frequent than `c`
-        times the l-th and rarer ones together.
+        Distinct values; the effective number by entropy; or that the most frequent value is less
+        than `c` times as frequent as the l-th and rarer ones together.
     c : float
-        For `recursive`.
+        The factor of `recursive`.
     """
 
     l: int = 2  # noqa: E741 - its name in the field
@@ -97,13 +97,14 @@ class Diversity(Requirement):
         return counts.recursive_ratios(self.l)
 
     def infeasible(self, counts: ClassCounts, breaking: Bools) -> Bools:
-        """No part of a group has more values than it."""
+        """Groups with too few distinct values: no part of a group has more than it."""
         return breaking if self.l_kind == "distinct" else counts.distinct_values() < self.l
 
     def rows_lost(self, counts: ClassCounts, figures: Floats) -> Floats | int:
-        """Groups that all keep l by entropy or recursion keep it together.
+        """At least one row of each breaking group, by entropy or recursion.
 
-        So of a group that does not, no split saves every row.
+        Groups that meet these definitions also meet them when merged. So if a group breaks one, no
+        split of it saves every row.
         """
         return 0 if self.l_kind == "distinct" else self.is_short(figures) * 1.0
 
@@ -154,14 +155,14 @@ T_DISTANCE = promised(
 
 @dataclass(frozen=True)
 class Closeness(Requirement):
-    """The secrets of a group are at most t away from those of all, see `tamis.t_closeness`.
+    """t-closeness: the values of a group are at most t away from all, see `tamis.t_closeness`.
 
     Parameters
     ----------
     t : float
         The largest distance, 0 to 1.
     t_distance : {"equal", "ordered"}, optional
-        How far apart two values are; by default ordered for numbers.
+        The distance of two values; by default ordered for numbers.
     """
 
     t: float = 1.0
@@ -175,14 +176,15 @@ class Closeness(Requirement):
         return counts.distances(self.t_distance)
 
     def rows_lost(self, counts: ClassCounts, figures: Floats) -> Floats | int:
-        """The fewest rows of each far group that no split saves.
+        """Lower bound of the rows of each far group that any split loses.
 
-        A group is a mixture of what is kept of it, at most t away, and of the rest, at most 1 away;
-        distances are convex. So of n rows at distance d, at least n (d - t) / (1 - t) are lost.
+        A group is a mixture of the rows that are kept, at most t away, and of the rest, at most 1
+        away, and the distance is convex. So if x of n rows at distance d are lost,
+        n d <= (n - x) t + x, and x >= n (d - t) / (1 - t).
         """
         import numpy as np
 
-        t = self.t + ROUNDING  # as far as may be kept: of large groups a billionth is a row
+        t = self.t + ROUNDING  # the bound as checked: in a large group ROUNDING may be a row
         if t >= 1:
             return 0
         return np.maximum(np.ceil(counts.people * (figures - t) / (1 - t) - 1e-9), 0)
@@ -217,7 +219,7 @@ ALPHA = promised(
 
 @dataclass(frozen=True)
 class AlphaShare(Requirement):
-    """No value belongs to a larger share of a group: q <= alpha."""
+    """No value has a larger share of a group than alpha: q <= alpha."""
 
     alpha: float = 1.0
 
@@ -265,9 +267,9 @@ BETA_KIND = promised(
 
 @dataclass(frozen=True)
 class BetaLikeness(Requirement):
-    """No share exceeds the usual one by more than beta times it: (q - p) / p <= beta.
+    """beta-likeness: no share exceeds the table's by more than beta times: (q - p) / p <= beta.
 
-    With the kind `enhanced` by no more than minus its logarithm either.
+    For the kind `enhanced` also (q - p) / p <= -ln p.
     """
 
     beta: float = 1.0
@@ -307,7 +309,7 @@ DELTA_DISCLOSURE = promised(
 
 @dataclass(frozen=True)
 class DeltaDisclosure(Requirement):
-    """The absolute logarithm of q / p stays below delta; no group lacks a value."""
+    """delta-disclosure: abs(ln(q / p)) is below delta for every value, so no group lacks one."""
 
     delta_disclosure: float = 1.0
 

@@ -1,9 +1,10 @@
-"""How many people must be alike: k-anonymity, by containment, of several known rows, as a risk.
+"""Requirements on class sizes: k-anonymity, containment anonymity, known rows, risks.
 
-An attacker who knows up to m rows of a person knows a multiset of at most m combinations of what
-attackers may know. A person *holds* a multiset who has each combination in at least so many rows.
-With m = 1 these are the people alike of k-anonymity. What somebody knows more leaves fewer people,
-so of each person only the largest multisets count: of m rows, or of all where there are fewer.
+An attacker who knows up to m rows of a person knows a multiset of at most m combinations of
+quasi-identifiers. A person *holds* a multiset if they have each combination in at least that many
+rows. With m = 1 the holders are an equivalence class of k-anonymity. Knowing more leaves fewer
+people, so of each person only the largest multisets count: of m rows, or of all rows if there are
+fewer.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ K = promised(
 
 @dataclass(frozen=True)
 class KAnonymity(Requirement):
-    """Everybody is alike with k people or more, themselves included.
+    """k-anonymity: every equivalence class has at least k people.
 
     Examples
     --------
@@ -72,7 +73,7 @@ class KAnonymity(Requirement):
         return counts.people
 
     def is_short(self, figures: Any) -> Any:
-        return figures < self.k  # whole numbers need no rounding, and searches ask this most
+        return figures < self.k  # integers need no rounding, and searches check this most often
 
     def stated(self) -> dict[str, Any]:
         return {"at_least": self.k}
@@ -84,7 +85,7 @@ class KAnonymity(Requirement):
         return {"k": self.k}
 
     def who_is_alike(self, unit: Unit) -> str:
-        """Among whom a person hides, in words."""
+        """The people who form a class, in words."""
         return f"{unit} alike"
 
     def lacking(self, figure: float, unit: Unit = "people") -> str:
@@ -94,7 +95,7 @@ class KAnonymity(Requirement):
         )
 
     def lacking_in_short(self, unit: Unit) -> str:
-        """The same without a number of people below k: it appears in reports."""
+        """`lacking` without a number of people below k, since it appears in reports."""
         return f"fewer than {self.k} {unit} alike"
 
     def why_left_out(self, secret: str) -> str:
@@ -113,7 +114,7 @@ MAX_RISK = promised(
 
 @dataclass(frozen=True)
 class MaxRisk(Requirement):
-    """Whoever knows what may be known finds nobody's row with a larger chance: 1 by those alike."""
+    """Prosecutor risk: the largest probability, 1 / class size, of finding a person's row."""
 
     max_risk: float = 1.0
 
@@ -124,7 +125,7 @@ class MaxRisk(Requirement):
 
     @property
     def fewest_people(self) -> int:
-        """The people that a group must have.
+        """The smallest class size with at most that risk.
 
         >>> MaxRisk(0.2).fewest_people, MaxRisk(0.09).fewest_people
         (5, 12)
@@ -142,7 +143,7 @@ class MaxRisk(Requirement):
         return {"k": self.fewest_people}
 
     def on_sample(self, share: float) -> Mapping[str, Any]:
-        return {"max_risk": None}  # k of the sample stands for it
+        return {"max_risk": None}  # the sample's k covers it
 
     def lacking(self, figure: float) -> str:
         return f"a risk of {self.max_risk:g} at most is asked for, but some group has {figure:.4g}"
@@ -158,9 +159,9 @@ MAX_AVERAGE_RISK = promised(
 
 @dataclass(frozen=True)
 class AverageRisk(Requirement):
-    """The mean over people of the chance of finding their row.
+    """The mean over people of the probability of finding their row.
 
-    A mean is not a property of one group: no single group keeps or breaks it.
+    A mean is a property of all groups together: no single group meets or breaks it.
     """
 
     max_average_risk: float = 1.0
@@ -183,7 +184,7 @@ class AverageRisk(Requirement):
         return counts.average_risk
 
     def on_sample(self, share: float) -> Mapping[str, Any]:
-        """Groups of a sample are smaller, so that risks are larger in proportion."""
+        """Groups of a sample are smaller, so risks are larger in proportion."""
         return {"max_average_risk": min(1.0, self.max_average_risk / share)}
 
     def lacking(self, figure: float) -> str:
@@ -197,7 +198,7 @@ _HOLDERS = {
     "people": "people who have whatever a person has",
     "rows": "rows that have whatever a row has",
 }
-"""Among whom a row hides by containment."""
+"""Whom containment anonymity counts, in words."""
 
 
 ABSENCES = promised(
@@ -224,12 +225,12 @@ ABSENCES = promised(
 
 @dataclass(frozen=True)
 class ContainmentAnonymity(KAnonymity):
-    """Whatever anybody has, k people have; and lack what an attacker may know to be lacking.
+    """Containment anonymity: k people have whatever one person has, and lack known absences.
 
     Parameters
     ----------
     absences : int
-        How many things that a person lacks an attacker may know too.
+        How many of the things that a person lacks an attacker may know, too.
     """
 
     absences: int = 0
@@ -250,7 +251,7 @@ class ContainmentAnonymity(KAnonymity):
 
 
 MOST_SETS = 5_000_000
-"""The most sets of rows to count, once for each release that is compared: a second, 400 MB."""
+"""Most sets of rows to count for each compared release: that takes a second and 400 MB."""
 KNOWN_ROWS = promised(
     "known_rows",
     "How many rows of a person an attacker may know.",
@@ -263,9 +264,9 @@ KNOWN_ROWS = promised(
 
 @dataclass(frozen=True)
 class KnownRows(Requirement):
-    """Whoever knows up to so many rows of a person is left with k people.
+    """An attacker who knows up to so many rows of a person is left with k people.
 
-    It is not a property of one group of rows alike: a person's rows are in several.
+    It is not a property of a single group, since a person's rows are in several.
     """
 
     known_rows: int = 1
@@ -309,7 +310,7 @@ class KnownRows(Requirement):
 
 
 def sets_of_rows(people: Integers, most: int) -> int:
-    """How many sets of so many rows, or of all where there are fewer, people have.
+    """Number of sets of `most` rows, or of all rows if they are fewer, summed over people.
 
     >>> import numpy as np
     >>> sets_of_rows(np.array([0, 0, 0, 1]), 2)
@@ -322,7 +323,7 @@ def sets_of_rows(people: Integers, most: int) -> int:
 
 
 def check_known_rows(people: Integers, most: int) -> None:
-    """Refuse to count more sets of rows than could be counted for each release.
+    """Raise if there are more sets of known rows than can be counted for each release.
 
     `people` has the person of each row.
     """

@@ -1,8 +1,8 @@
-"""What may be required where the people of a table are a sample of a population.
+"""Requirements for tables whose people are a sample of a population.
 
-How many of them can be found in it, and how likely somebody of it is in the table. Both are asked
-of a release and of what is known of the population, not of groups of people alike: who knows the
-population counts more than the release shows.
+They limit how many people can be found in the population, and how likely a person of it is in the
+table. Both depend on a release and on what is known of the population, not on the release's classes
+alone.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from tamis.require.base import Side, Unit
 from tamis.stated import sentence
 
 of_population = partial(Option, section="The population", rare=True)
-"""The record of an option about the population."""
+"""An option about the population."""
 
 
 @dataclass(frozen=True)
 class OfPopulation:
-    """Something that must hold of a release whose people are a sample of a population."""
+    """A requirement on a release whose people are a sample of a population."""
 
     option: ClassVar[Option]
-    """What asks for it."""
+    """The option that asks for it."""
     figure: ClassVar[str]
-    """What is limited, in words."""
+    """The limited figure, in words."""
     needs: ClassVar[str]
     """What must be known of the population, in words."""
     of_register: ClassVar[bool] = False
-    """Whether only a register of everybody will do."""
+    """Whether it needs a register of everybody."""
 
     @classmethod
     def of(cls, given: Any) -> Self:
-        """As the option gives it."""
+        """The requirement for a value of the option."""
         raise NotImplementedError
 
     @property
@@ -46,38 +46,38 @@ class OfPopulation:
 
     @property
     def bounds(self) -> tuple[tuple[Side, float], ...]:
-        """Each bound, and on which side of it the figure must be."""
+        """The bounds, each with the side that the figure must be on."""
         raise NotImplementedError
 
     def measure(self, known: Any, release: Any) -> Any:
-        """What an `InPopulation` measures of a release; `None` where there is nothing."""
+        """Measure a release with an `InPopulation`; `None` if there is nothing to measure."""
         raise NotImplementedError
 
     def figures(self, measured: Any) -> tuple[float, ...]:
-        """Of what was measured, the figure for each bound."""
+        """The figure for each bound, from what was measured."""
         raise NotImplementedError
 
     def short_by(self, measured: Any) -> float:
-        """By how much the worst figure is beyond its bound; 0 where all hold."""
-        found = [
+        """By how much the worst figure exceeds its bound; 0 if all are met."""
+        gaps = [
             abs(figure - bound)
             for (side, bound), figure in zip(self.bounds, self.figures(measured))
             if (falls_short if side == "at_least" else exceeds)(figure, bound)
         ]
-        return max(found, default=0.0)
+        return max(gaps, default=0.0)
 
     def lacking(self, measured: Any) -> str:
-        """What was asked for and what was reached instead, in words."""
+        """What was required and what was reached instead, in words."""
         raise NotImplementedError
 
     def lacking_in_short(self, measured: Any) -> str:
-        """The same in a few words, for reports."""
+        """`lacking` in a few words, for reports."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class PopulationRiskLimit(OfPopulation):
-    """Of the people of a release, so many at most can be found in the population.
+    """The largest share of a release's people who can be found in the population.
 
     Examples
     --------
@@ -134,7 +134,7 @@ class PopulationRiskLimit(OfPopulation):
 
 @dataclass(frozen=True)
 class DeltaPresence(OfPopulation):
-    """By what is released, somebody of the population is in the table with a chance in this range.
+    """delta-presence: the range of the probability that a person of the population is in the table.
 
     Examples
     --------
@@ -158,20 +158,20 @@ class DeltaPresence(OfPopulation):
 
     @classmethod
     def of(cls, given: Sequence[float]) -> Self:
-        """Two shares, the smaller first.
+        """The requirement for two shares, the smaller first.
 
         >>> DeltaPresence.of("0.5")
         Traceback (most recent call last):
         tamis.errors.InputError: delta-presence is asked for as LOW,HIGH within 0 and 1, got 0.5
         """
         shares = given.split(",") if isinstance(given, str) else given
-        found = tuple(map(float, shares))
-        if len(found) != 2 or not 0 <= found[0] <= found[1] <= 1:
+        bounds = tuple(map(float, shares))
+        if len(bounds) != 2 or not 0 <= bounds[0] <= bounds[1] <= 1:
             raise InputError(
                 "delta-presence is asked for as LOW,HIGH within 0 and 1, got "
-                f"{','.join(f'{share:g}' for share in found)}"
+                f"{','.join(f'{share:g}' for share in bounds)}"
             )
-        return cls(*found)
+        return cls(*bounds)
 
     @property
     def shares(self) -> tuple[float, float]:
@@ -197,9 +197,9 @@ class DeltaPresence(OfPopulation):
         return "it reveals which people of the population are in the table"
 
     def to_dict(self, columns: Iterable[str], unit: Unit, *, altered: bool) -> dict[str, Any]:
-        """Its entry in a manifest, by the columns that attackers may know.
+        """Its entry in a manifest, for the quasi-identifiers.
 
-        Where values were altered, the claim is about the true ones, and nobody else can count it.
+        For altered values the claim is about the true ones, so nobody else can recount it.
         """
         entry = {
             "key": "delta_presence",
@@ -213,11 +213,11 @@ class DeltaPresence(OfPopulation):
 
 
 OF_POPULATION: tuple[type[OfPopulation], ...] = (PopulationRiskLimit, DeltaPresence)
-"""What may be asked of a release in its population; failures are told in this order."""
+"""Requirements in the population; failures are reported in this order."""
 
 
 def required_in_population(asked: Mapping[str, Any]) -> tuple[OfPopulation, ...]:
-    """What is asked, by the names of `Settings`; what is missing or `None` is not.
+    """The requirements asked for, by the names of `Settings`; missing or `None` asks for none.
 
     >>> required_in_population({"max_population_risk": 0.05, "delta_presence": None})
     (PopulationRiskLimit(most=0.05),)
@@ -233,7 +233,7 @@ def refuse_unknown_population(
     known: bool,
     named: Callable[[Option], str] = lambda option: option.dest,
 ) -> None:
-    """Refuse what needs to know more of the population than is known."""
+    """Raise for a requirement that needs to know more of the population than is known."""
     for each in required:
         if not (register if each.of_register else known):
             raise InputError(f"{named(each.option)} {each.needs}")
