@@ -8,7 +8,7 @@ import polars as pl
 
 from tamis.coarsen.ladder import Ladder
 from tamis.propose.problem import differences, form_name, name_once, what_differs
-from tamis.release import Coarsening, Recipe, released
+from tamis.release import Coarsening, DrawnRelease, Recipe, released
 from tamis.table import Roles, Table
 
 FRAME = pl.DataFrame(
@@ -95,6 +95,13 @@ def test_what_all_have_alike_is_not_named():
     assert what_differs(two, [one]) == ["birth: 4 bands", "without sex"]
     named = list(name_once([one, two]))
     assert set(differences(named)) == {each.name for each in named}
+
+
+def test_columns_of_synthetic_rows_are_drawn_and_none_is_as_it_is():
+    plain = released(TABLE, ("birth", "sex"), "birth + sex", Recipe("hand"))
+    drawn = DrawnRelease(**plain._parts(), unaltered=plain.table, evaluation_sample=plain.table)
+    assert what_differs(drawn, [plain]) == ["birth: drawn", "sex: drawn"]
+    assert what_differs(plain, [drawn]) == ["birth: as it is", "sex: as it is"]
 
 
 def test_yes_no_columns_are_counted_with_the_column_they_were_made_of():

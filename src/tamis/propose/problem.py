@@ -236,7 +236,7 @@ MOST_NAMED = 4
 def form_words(release: Release, column: str) -> str:
     """The form of a column of the original: `8 bands`, `8 groups`, `as it is` or `held back`.
 
-    For a column that became yes/no columns, their number.
+    For a column that became yes/no columns, their number; of synthetic rows every column is drawn.
     """
     if made := [c for c in release.features if release.sources.get(c) == column]:
         return f"{len(made):,} yes/no {'column' if len(made) == 1 else 'columns'}"
@@ -244,7 +244,7 @@ def form_words(release: Release, column: str) -> str:
         return "held back"
     form = release.forms.get(column)
     if form is None:
-        return "as it is"
+        return "drawn" if release.is_drawn else "as it is"
     if Multiples.word in form.ladder:
         return Multiples.from_dict(form.ladder).short(form.level)
     values = release.table.frame.get_column(column).drop_nulls().n_unique()
@@ -291,7 +291,7 @@ def _key(release: Release, column: str) -> str:
     if column not in release.features:
         return ""
     form = release.forms.get(column)
-    return "as it is" if form is None else form.key
+    return form_words(release, column) if form is None else form.key
 
 
 def form_name(release: Release) -> str:
