@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from tamis.table import Table
 
 LEAST_MATCHED = 0.5
-"""The share of rows below which a note says that given rules match few."""
+"""Below this share of matched rows, a note says that the given rules match few."""
 THIS = "this table"
 
 
@@ -130,7 +130,7 @@ def retain(source: TableSource, released: str, as_json: bool, quiet: bool, **opt
 
 
 def load_measures(texts: Sequence[str]) -> tuple[RuleMeasure, ...]:
-    """Measures of rules from modules of the user, who asks for their code to be run."""
+    """Measures of rules from the user's modules, whose code is run because it was asked for."""
     return tuple(map(_load_measure, texts))
 
 
@@ -159,7 +159,7 @@ def _load_measure(text: str) -> RuleMeasure:
 
 
 def merged_limits(given: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """The limits of every --limit; an error where two are on one measure."""
+    """The limits of all --limit options; an error where two are on the same measure."""
     found: dict[str, float] = {}
     for limits in given:
         if twice := [name for name in limits if name in found]:
@@ -263,7 +263,7 @@ def _learnt(
 
 
 def _print_retention(out: Console, kept: Retention, learnt: Prediction | None, top: int) -> None:
-    """What happened in words, then in figures, then rule by rule."""
+    """Print what is left of the rules: in words, in figures, and rule by rule."""
     out.print(f"\n[bold]{kept.headline()}.[/bold]")
     if kept.lost_columns:
         out.print(f"Not released: {', '.join(kept.lost_columns)}.", markup=False)
@@ -464,7 +464,7 @@ def _by_noise(method: str) -> Callable[[Table, float, int], Table]:
 
 
 def _by_command(command: str, source: TableSource) -> Callable[[Table, float, int], Table]:
-    """Any anonymiser: a program that reads the original from a file and writes its release."""
+    """An external anonymiser: a program that reads the original and writes its release."""
     from tamis.table_file import write_table
 
     parts = shlex.split(command)
@@ -487,7 +487,7 @@ def _by_command(command: str, source: TableSource) -> Callable[[Table, float, in
 
 
 def _filled(parts: Sequence[str], words: Mapping[str, str]) -> list[str]:
-    """The command with every placeholder replaced, and nothing else read as one."""
+    """The command with its placeholders replaced; other braces are left as they are."""
     places = re.compile("|".join(re.escape(f"{{{name}}}") for name in words))
     return [places.sub(lambda found: words[found[0][1:-1]], part) for part in parts]
 

@@ -1,4 +1,4 @@
-"""The table that a command is given: how to read it, whole or behind an engine, and again.
+"""The table that a command is given: reading it into memory or behind an engine, and again later.
 
 Nothing heavy is imported here: `tamis --help` must stay light.
 """
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from tamis.table import Table
 
 ELSEWHERE = ("postgresql://", "postgres://", "spark::")
-"""How tables begin that are in a database rather than a file."""
+"""Prefixes of tables that are in a database rather than a file."""
 TEXT = ("encoding", "separator", "decimal", "thousands", "dates")
 """The options that say how a text file is written."""
 MOST_CELLS = 50_000_000
-"""The most cells up to which sparse records are turned into a table."""
+"""Sparse records of more cells than this are not turned into a table."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class TableSource:
 
     @property
     def who(self) -> tuple[str, ...] | None:
-        """What identifies people: nothing where every row is a person, `None` if not given."""
+        """The columns that identify people: empty if every row is a person, `None` if not given."""
         return () if self.row_is_person else self.person or None
 
     @property
@@ -89,7 +89,7 @@ class TableSource:
 
     @property
     def _roles(self) -> dict[str, Any]:
-        """What the columns are, as readers take it."""
+        """The schema of the columns, for readers."""
         return {
             "target": self.target,
             "sensitive": self.sensitive,
@@ -105,7 +105,7 @@ class TableSource:
 
     @property
     def text(self) -> dict[str, Any]:
-        """How text is read."""
+        """How text files are read."""
         return {name: getattr(self, name) for name in TEXT}
 
     @property
@@ -127,7 +127,7 @@ class TableSource:
         return load_schema(self.schema)
 
     def made_of_quasi(self, records: BinaryTable) -> list[str]:
-        """The features of 0/1 records that were made of columns that attackers may know.
+        """The 0/1 features that were made of columns that attackers may know.
 
         None where nobody said which columns these are.
         """
@@ -158,7 +158,7 @@ class TableSource:
         )
 
     def fingerprint(self) -> Fingerprint:
-        """What tells the table from others, however it is stored."""
+        """A fingerprint of the table's content, however it is stored."""
         from tamis.dp.ledger import fingerprint, fingerprint_records
         from tamis.read import stored_frame
 
@@ -244,7 +244,7 @@ class TableSource:
         )
 
     def read_with_roles(self) -> Table:
-        """The table, refused where the role of a column that could identify people is not given."""
+        """The table; an error if a column that could identify people has no given role."""
         from tamis.read.keys import refuse_unstated_identifiers
 
         table = self.read()
@@ -336,7 +336,7 @@ FILES = ("table", "schema", "labels")
 
 
 def origin_of(source: TableSource) -> dict[str, Any]:
-    """How the table was read, so that it can be read again."""
+    """How the table was read, for a recipe, so that it can be read again."""
     given = asdict(source)
     for name in FILES:
         if given[name]:
@@ -363,7 +363,7 @@ def digest_of(path: str) -> str:
 
 
 def register_origin(path: str) -> dict[str, str]:
-    """Where a register is, so that it can be read again."""
+    """Where a register is, for a recipe, so that it can be read again."""
     where = absolute(path)
     return {"path": where, "sha256": digest_of(where)}
 

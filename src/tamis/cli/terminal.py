@@ -55,7 +55,7 @@ def rich_table(*columns: str, title: str = "", numbers: Sequence[str] = ()) -> R
 
 
 def escape(text: str) -> str:
-    """A text in which nothing is taken for the markup of rich, as wide as it is printed."""
+    """A text escaped from the markup of rich, as wide as it is printed."""
     from rich.markup import escape as escaped
 
     return escaped("".join(c if _has(c) else ascii(c)[1:-1] for c in text))
@@ -75,7 +75,7 @@ def _shown(found: re.Match[str]) -> str:
 
 
 def _has(letter: str) -> bool:
-    """Whether the encoding of the output has a letter: cp1252 of Windows has few."""
+    """Whether the encoding of the output has a letter: cp1252, as on Windows, has few."""
     try:
         letter.encode(sys.stdout.encoding or "utf-8")
     except UnicodeEncodeError:
@@ -140,7 +140,7 @@ def understood(table: Table) -> list[dict[str, Any]]:
 
 
 def who_is_a_person(table: Table) -> str:
-    """What identifies people, in one line.
+    """The columns that identify people, in one line.
 
     >>> import polars as pl
     >>> from tamis import Roles, Table
@@ -165,7 +165,7 @@ household, pass --row-is-person, or name what tells them apart with --person"
 
 
 def _shared_words(table: Table) -> str:
-    """What to do where a household or a matched set counts as one person."""
+    """Advice for tables where a household or a matched set is counted as one person."""
     from tamis.people import is_of_groups
 
     if table.everybody == table.rows or not all(map(is_of_groups, table.person_columns)):
@@ -177,7 +177,7 @@ def _shared_words(table: Table) -> str:
 
 
 def other_people_words(table: Table) -> str:
-    """What other identifiers would mean if they said who is a person; empty if they agree.
+    """How many people there would be by other identifiers; empty if they agree.
 
     >>> import polars as pl
     >>> from tamis import Roles, Table
@@ -192,7 +192,7 @@ def other_people_words(table: Table) -> str:
 
 
 def print_understood(table: Table | BinaryTable) -> None:
-    """Say on stderr how the table was read."""
+    """Print on stderr how the table was read."""
     from tamis.table import Table
 
     out = console(stderr=True)
@@ -220,7 +220,7 @@ def print_understood(table: Table | BinaryTable) -> None:
 
 
 def print_noticed(table: Table) -> None:
-    """Say on stderr which identifiers tamis would have asked about, had nobody named them."""
+    """Print on stderr which identifiers tamis would have asked about, had nobody named them."""
     from tamis.read.keys import identifying_columns
 
     found = identifying_columns(table.frame, among=table.roles.identifiers)
@@ -239,7 +239,7 @@ def understood_large(large: LargeTable) -> list[dict[str, Any]]:
 
 
 def print_large(large: LargeTable) -> None:
-    """Say on stderr how a table behind an engine was read."""
+    """Print on stderr how a table behind an engine was read."""
     out = console(stderr=True)
     width = plural(large.shape.frame.width, "column")
     out.print(f"{plural(large.rows, 'row')}, {width}, on {large.engine.name}")
@@ -253,12 +253,12 @@ def print_large(large: LargeTable) -> None:
 
 
 EVERY = 5.0
-"""Seconds between two lines where there is no progress bar."""
+"""Seconds between two lines of progress where there is no bar."""
 
 
 @contextmanager
 def show_progress(wanted: bool = True) -> Iterator[Progress]:
-    """Say what is being done: as a bar on a terminal, else in a line now and then."""
+    """A progress callback: a bar on a terminal, else a line now and then."""
     if not wanted:
         yield lambda words, done=0, total=0: None
     elif is_served():

@@ -32,7 +32,7 @@ DEMO_METHODS: dict[str, dict[str, Any]] = {
     "breach": {"most": 5},
     "containment": {"utilities": ["difference"]},
 }
-"""Fewer releases than the default: enough to see how they compare, in a few seconds."""
+"""Settings with fewer releases than the default: enough to compare, in a few seconds."""
 
 
 def _methods(
@@ -85,7 +85,7 @@ def _request(
     quiet: bool,
     options: dict[str, Any],
 ) -> Request:
-    """What was asked, read from all options but those of engines."""
+    """The settings of all options but those of engines."""
     given = {name: options.pop(name) for name in ("earlier", "population", "ledger", "max_epsilon")}
     ladders = given_ladders(source, options.pop("ladder"), options.pop("ladders"))
     public = public_bounds(options.pop("bounds"))
@@ -98,7 +98,7 @@ def _request(
 
 
 def _refuse_beyond_memory(only_front: bool, asked: Request) -> None:
-    """Before anything is read: what no table behind an engine can be asked for."""
+    """Raise, before anything is read, for options that a table behind an engine cannot have."""
     from tamis.rows.memory_only import OF_RECORDS, RELEASING, refuse_memory_only
 
     given = {"only_front": only_front, "earlier": asked.earlier, "register": asked.population}
@@ -107,7 +107,7 @@ def _refuse_beyond_memory(only_front: bool, asked: Request) -> None:
 
 
 def _check_population(options: Mapping[str, Any], weighed: bool = False) -> None:
-    """Before any work is done: a limit in the population needs one that is known, and only once."""
+    """Raise, before any work is done, unless limits in the population have one source of it."""
     population = options["population"]
     if population is not None and options["sampling"] is not None:
         raise InputError("--population counts everybody and --sampling estimates; give one of them")

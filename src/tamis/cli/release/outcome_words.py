@@ -1,4 +1,4 @@
-"""What `tamis release` says of its outcome, on the terminal and as JSON."""
+"""The outcome of `tamis release` in words, on the terminal and as JSON."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from tamis.release_counts import ExposureFacts
 
 HALF_A_STEP = 0.0005
-"""Figures are shown in tenths of a percent: less than half of one is no difference."""
+"""Half of the last digit shown, a tenth of a percent: smaller differences do not count."""
 WIDE = 0.3
-"""From such a width on, the interval of what is kept is said: the figure alone would mislead."""
+"""Intervals of `kept` at least this wide are printed, as the figure alone would mislead."""
 AS_GOOD = 3
-"""How many of the releases that are as good are named."""
+"""The most releases named as being as good."""
 MANY_UNIQUE = 0.5
-"""Where more than this share of people is like nobody else, that is said first."""
+"""If more than this share of people is unique, that is said first."""
 
 
 def print_outcome(
@@ -35,7 +35,7 @@ def print_outcome(
     as_json: bool,
     more: dict[str, Any] | None = None,
 ) -> None:
-    """What was released, what is promised, and where the report is; `more` is added to the JSON."""
+    """Print what was released and promised, and where the report is; `more` goes to the JSON."""
     if as_json:
         from tamis.analyse.records import as_plain
         from tamis.publication.recipe import recipe_forms
@@ -73,7 +73,7 @@ def print_outcome(
 
 
 def _certainty(decision: Decision) -> dict[str, Any]:
-    """How often redraws choose the same release, and what is as good, as `choice_words` says it."""
+    """The figures of `choice_words`: how often redraws choose the same release, and equals."""
     if decision.by != VALUE.name:
         return {}
     shares = decision.redrawn
@@ -91,7 +91,7 @@ def print_places(out: Path) -> None:
 
 
 def _population(outcome: Outcome) -> dict[str, Any]:
-    """The risk in the population, where something is known of it."""
+    """The risk in the population, in words, where a population is known."""
     if outcome.population is None:
         return {}
     found = outcome.population_risk
@@ -130,7 +130,7 @@ def print_front(outcome: Outcome) -> None:
 
 
 def _is_any_beaten(front: Sequence[Row]) -> bool:
-    """Whether a listed release is no better than another in either figure, and worse in one."""
+    """Whether another dominates some release: as good in kept and told, and better in one."""
     shown = [(row.value("kept") or 0.0, -(row.value("told") or 0.0)) for row in front]
     points = [tuple(round(figure, 3) for figure in each) for each in shown]
     return any(a != b and a[0] <= b[0] and a[1] <= b[1] for a in points for b in points)
@@ -170,7 +170,7 @@ def words(outcome: Outcome, analysis: Analysis) -> list[str]:
 
 
 def rule_totals(outcome: Outcome) -> dict[str, float | None]:
-    """What was asked to be measured of the rules, of the chosen release."""
+    """The requested measures of the rules for the chosen release."""
     asked = outcome.settings
     names = dict.fromkeys([*(m.name for m in asked.rule_measures), *asked.rule_limits])
     return {name: outcome.decision.chosen.value(name) for name in names}
@@ -221,7 +221,7 @@ def kept_told_words(outcome: Outcome, analysis: Analysis) -> list[str]:
 
 
 def choice_words(decision: Decision) -> list[str]:
-    """How often other people would have led to the same choice, and what is as good."""
+    """How often other samples of people lead to the same choice, and equally good releases."""
     if decision.by != VALUE.name:
         return []
     shares, rivals = decision.redrawn, decision.as_good
@@ -239,7 +239,7 @@ def choice_words(decision: Decision) -> list[str]:
 
 
 def model_words(right: float, whole: float, guess: float, kept: float, judged: str) -> str:
-    """How often a model is right, and why that need not be more than by guessing.
+    """The accuracy of a model, and why it need not be above that of guessing.
 
     >>> model_words(0.932, 0.94, 0.938, 0.8, "people")
     'A model trained on them is right for 93.2% of people it never saw, no more than by always \
@@ -300,7 +300,7 @@ def _alone(outcome: Outcome, analysis: Analysis) -> list[str]:
 
 
 def _diverse(outcome: Outcome) -> list[str]:
-    """What was reached besides k, of all that is required; it may be about a secret."""
+    """The figures of requirements other than k, in words; they may be about a secret."""
     from tamis.require.base import Requirements
     from tamis.risk.attackers import in_release
     from tamis.stated import measured_words
@@ -352,7 +352,7 @@ def _attack(outcome: Outcome, analysis: Analysis, told: float | None) -> list[st
 
 
 def attack_reason(right: float, guess: float, told: float | None, target: str) -> str:
-    """Why an attacker may gain nothing where something is told, or something where nothing is.
+    """Why an attacker's gain and what is told may differ: one can be zero without the other.
 
     >>> attack_reason(0.4, 0.3, 0.0, "ill")
     ' What is told counts how sure they may be beyond what ill tells: by that, nothing.'

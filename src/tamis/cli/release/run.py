@@ -1,4 +1,4 @@
-"""Read, consider, publish and report: a table in memory or behind an engine; and the same again.
+"""Read, consider, publish and report, for a table in memory or behind an engine; and reproduce.
 
 As the process in which `tamis serve` works, it writes the release that it chose, then others of the
 same comparison on request, so that looking at another one does not cost a second search. Requests
@@ -73,7 +73,7 @@ def read(source: TableSource, public: Public | None = None) -> Table | BinaryTab
 
 @dataclass(frozen=True)
 class Request:
-    """What was asked of `tamis release`."""
+    """The request to `tamis release`."""
 
     source: TableSource
     settings: Settings
@@ -90,11 +90,11 @@ class Request:
     ledger: str | None
     max_epsilon: float | None
     engine: EngineOptions | None = None
-    """What has the rows, where they are not in memory."""
+    """The engine that has the rows, where they are not in memory."""
 
     @property
     def origin(self) -> dict[str, Any]:
-        """What is needed to make the release again, besides the settings."""
+        """The entries of the recipe, besides settings, by which the release can be reproduced."""
         if self.engine is not None:
             return _large_origin(self.source, self.engine)
         found = origin_of(self.source)
@@ -157,7 +157,7 @@ class Request:
         return replace(found, records=replace(found.records, unit="people"))
 
     def register(self, table: Rows) -> Table | None:
-        """Everybody of whom the table is a sample."""
+        """The population that the table is a sample of."""
         from tamis.cli.population import read_register
         from tamis.rows.large_table import LargeTable
         from tamis.table import Table
@@ -236,7 +236,7 @@ def run_front(asked: Request) -> None:
 
 @contextmanager
 def _spending(asked: Request) -> Iterator[Spending | None]:
-    """The ledger entry that a release of synthetic rows needs; nothing for others."""
+    """Enter a release of synthetic rows into the ledger; nothing for others."""
     epsilon = asked.settings.epsilon
     if epsilon is None:
         yield None
@@ -310,7 +310,7 @@ def make(
 
 
 def _handed(table: Rows, folders: Iterable[str], binary: Any) -> EarlierReleases | None:
-    """What the releases in these folders told, each as published."""
+    """The earlier releases in the given folders, as published."""
     from tamis.attack.earlier_releases import EarlierReleases
     from tamis.publication.read_back import read_earlier
     from tamis.table import Table
@@ -340,7 +340,7 @@ def draft_others(outcome: Outcome, first: Path, origin: Mapping[str, Any]) -> No
 
 
 def tell_draft(outcome: Outcome, out: str | Path) -> None:
-    """Leave what a page shows of a draft beside it, and say that it is made."""
+    """Write what a page shows of a draft next to it, and tell the server that it is made."""
     from tamis.serve.tasks import write_shown
 
     write_shown(outcome, out)
@@ -487,7 +487,7 @@ def _understood(
 
 
 def _refuse_other_measures(names: Sequence[str], given: Sequence[RuleMeasure]) -> None:
-    """A recipe has the names of measures only: a file that is read must not say what is run."""
+    """Raise unless the recipe's measures are named again: a recipe must not decide what is run."""
     if list(names) != [measure.name for measure in given]:
         asked = f"the measures {listed(names)}" if names else "no measure of its own"
         raise InputError(

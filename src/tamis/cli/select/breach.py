@@ -166,7 +166,7 @@ def print_breach(
     held: HeldOutResult | None,
     stabilities: Sequence[Stability],
 ) -> None:
-    """Print the choice, what it is worth, every candidate and how certain the choice is."""
+    """Print the choice, its figures, all candidates and how certain the choice is."""
     out = console()
     best, baseline = fitted.best_, fitted.baseline_
     out.print(

@@ -31,7 +31,7 @@ PASSED_ON = (
     *("search", "privacy", "on_violation", "largest", "time_limit", "drop_rare", "max_features"),
     *("min_gain", "absences", "preset"),
 )
-"""What is called the same as a parameter of the selector."""
+"""Options that have the name of a parameter of the selector."""
 
 
 @command("select containment")
@@ -207,7 +207,7 @@ def _show_steps(records: BinaryTable, chosen: Selection, utility: str) -> None:
 def _write(
     records: BinaryTable, chosen: Selection, k: int, options: dict[str, Any], output: Path
 ) -> None:
-    """Write the projected table, read it again and measure it before it gets its name."""
+    """Write the projected table to a draft, read again and measured before it is renamed."""
     from tamis.table import only
     from tamis.verification.checks import containment_by_bitmaps, equals_by_grouping, write_counted
 
