@@ -210,7 +210,9 @@ def test_the_method_proposes_nothing_beside_dates_that_stay() -> None:
     whole: Any = SimpleNamespace(table=table)
     assert Shift().applies(whole) is None
     whole.table = table.with_roles(target="seen")
-    assert "Dates that stay give away by how much others move: 'seen'" in Shift().applies(whole)
+    reason = Shift().applies(whole)
+    assert reason is not None
+    assert "Dates that stay give away by how much others move: 'seen'" in reason
 
 
 def test_without_a_seed_it_is_drawn_from_a_new_secret() -> None:
