@@ -206,8 +206,8 @@ def _of_sample(settings: Settings, sample: Sample, times: int) -> Settings:
     share = sample.table.rows / sample.of
 
     def scaled(asked: Requirements) -> dict[str, Any]:
-        found = {name: value for each in asked for name, value in each.on_sample(share).items()}
-        return {**found, "k": sample.k_for(asked.k) * times}
+        asks = {name: value for each in asked for name, value in each.on_sample(share).items()}
+        return {**asks, "k": sample.k_for(asked.k) * times}
 
     threats = []
     for each in settings.threats:

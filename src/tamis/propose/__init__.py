@@ -49,8 +49,8 @@ class Proposals:
     method_reports: tuple[MethodReport, ...]
 
     def __repr__(self) -> str:
-        found = ", ".join(f"{report.found} from {report.name}" for report in self.method_reports)
-        return in_short(self, plural(len(self.releases), "release"), found)
+        counts = ", ".join(f"{report.found} from {report.name}" for report in self.method_reports)
+        return in_short(self, plural(len(self.releases), "release"), counts)
 
 
 def method_class(name: str) -> type[Method]:

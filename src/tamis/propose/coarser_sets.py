@@ -153,26 +153,30 @@ def search_coarser(
     """
     levels = levels or {}
     written = [*written_rungs(frame, digits or {}, DIGITS), *written_rungs(frame, levels, WRITTEN)]
-    found = RungBits.of_columns(bits, frame).with_rungs(frame, written)
-    finest = _finest(found, frame, {*levels, *fixed}, max(k for _, k in views))
+    coarse_bits = RungBits.of_columns(bits, frame).with_rungs(frame, written)
+    finest = _finest(coarse_bits, frame, {*levels, *fixed}, max(k for _, k in views))
     # `keeps` sees this list grow. Rungs are only appended, so its cached answers stay valid.
-    rungs = [*found.rungs]
+    rungs = [*coarse_bits.rungs]
     keeps = _keeps_all(
         views,
-        lambda quasi, k: keeps_people(rungs, frame, quasi, k, found.people, also, most, codes),
+        lambda quasi, k: keeps_people(
+            rungs, frame, quasi, k, coarse_bits.people, also, most, codes
+        ),
         together=also is not None,
     )
     for time, (budget, times) in enumerate(zip(budgets, cycle(TIMES_CAUTION))):
-        before = _scored(found, keeps)
+        before = _scored(coarse_bits, keeps)
         given = before.sets[before.chosen(times * caution)] if time and before.sets else ()
         chain = WRITTEN + 1 + time
-        learnt = learnt_rungs(found, frame, finest, _worths(before, times * caution), chain, given)
+        learnt = learnt_rungs(
+            coarse_bits, frame, finest, _worths(before, times * caution), chain, given
+        )
         if time and not learnt:
             break
-        found = found.with_rungs(frame, learnt)
+        coarse_bits = coarse_bits.with_rungs(frame, learnt)
         rungs += learnt
-        _explore(found, keeps, budget, caution)
-    return _scored(found, keeps)
+        _explore(coarse_bits, keeps, budget, caution)
+    return _scored(coarse_bits, keeps)
 
 
 def _keeps_all(
@@ -341,11 +345,11 @@ def _few(steps: Sequence[Columns], worth: Floats) -> list[Columns]:
     return sorted(steps, key=lambda columns: -float(worth[list(columns)].sum()))[:MOVES]
 
 
-def _promising(found: CoarserSets, caution: float) -> list[Columns]:
+def _promising(scored: CoarserSets, caution: float) -> list[Columns]:
     """The thinned front and the set of the highest value; the empty set if there are none."""
-    if not found.sets:
+    if not scored.sets:
         return [()]
-    measured, sets = found.measured, found.sets
+    measured, sets = scored.measured, scored.sets
     both = np.column_stack([measured.kept, measured.told])[: len(sets)].tolist()
     front = thinned({columns: (kept, told) for columns, (kept, told) in zip(sets, both)}, WIDTH)
     best = sets[int(measured.value(caution)[: len(sets)].argmax())]
@@ -357,9 +361,9 @@ def _scored(bits: RungBits, keeps: Keeps) -> CoarserSets:
     return CoarserSets(bits, sets, bits.measured(sets))
 
 
-def _worths(found: CoarserSets, caution: float) -> tuple[float, float]:
+def _worths(scored: CoarserSets, caution: float) -> tuple[float, float]:
     """The value of one bit about the target, and of one about the secret, in the choice."""
-    measured = found.measured
+    measured = scored.measured
     kept = 1 / measured.target_scale if measured.teaches else 0.0
     told = caution / measured.secret_scale if measured.tells else 0.0
     return kept, -told
@@ -396,7 +400,7 @@ def _finest(
 
 
 def with_fewer_digits(
-    found: CoarserSets, numbers: Sequence[int], plain: Sequence[int] = ()
+    scored: CoarserSets, numbers: Sequence[int], plain: Sequence[int] = ()
 ) -> tuple[CoarserSets, list[int]]:
     """Replace sets by ones with no more digits than teach; return all sets and the new numbers.
 
@@ -404,29 +408,29 @@ def with_fewer_digits(
     digits is determined by the set that it replaces, so it tells no more; it keeps as much to
     within `CLOSE`, the tie within which every choice prefers the coarser set.
     """
-    bits, digits = found.bits, _digits(found.bits.rungs)
+    bits, digits = scored.bits, _digits(scored.bits.rungs)
     every = list(dict.fromkeys([*numbers, *plain]))
-    used = {c for number in every for c in found.sets[number]}
+    used = {c for number in every for c in scored.sets[number]}
     needed = {
-        column: _needed(bits, rungs, CLOSE * found.measured.target_scale)
+        column: _needed(bits, rungs, CLOSE * scored.measured.target_scale)
         for column, rungs in digits.items()
         if used.intersection(rungs)
     }
     places = {number: number for number in every}
     for back in range(max(needed.values(), default=0)):
         fewer = {
-            number: _with(found.sets[number], digits, needed, back)
+            number: _with(scored.sets[number], digits, needed, back)
             for number in every
             if places[number] == number
         }
-        found = _scored_too(found, [each for n, each in fewer.items() if each != found.sets[n]])
-        place = {columns: i for i, columns in enumerate(found.sets)}
-        kept = found.measured.kept
+        scored = _scored_too(scored, [each for n, each in fewer.items() if each != scored.sets[n]])
+        place = {columns: i for i, columns in enumerate(scored.sets)}
+        kept = scored.measured.kept
         for number, columns in fewer.items():
             if kept[place[columns]] >= kept[number] - CLOSE:
                 places[number] = place[columns]
     wanted = [places[n] for n in every if n in numbers or places[n] != n]
-    return found, list(dict.fromkeys(wanted))
+    return scored, list(dict.fromkeys(wanted))
 
 
 def _digits(rungs: Sequence[Rung]) -> Digits:
@@ -455,6 +459,6 @@ def _with(columns: Columns, digits: Digits, needed: dict[int, int], back: int) -
     return tuple(sorted(moved))
 
 
-def _scored_too(found: CoarserSets, sets: Sequence[Columns]) -> CoarserSets:
-    every = tuple(dict.fromkeys([*found.sets, *sets]))
-    return replace(found, sets=every, measured=found.bits.measured(every))
+def _scored_too(scored: CoarserSets, sets: Sequence[Columns]) -> CoarserSets:
+    every = tuple(dict.fromkeys([*scored.sets, *sets]))
+    return replace(scored, sets=every, measured=scored.bits.measured(every))
