@@ -7,7 +7,7 @@ from math import comb
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tamis import Roles, Table
@@ -71,6 +71,7 @@ def test_who_has_company_in_the_sample_is_unique_nowhere():
     st.lists(st.integers(1, 6), min_size=1, max_size=30).filter(lambda sizes: 1 in sizes),
     st.sampled_from([0.05, 0.25, 0.5]),
 )
+@example([1, 2], 0.75)  # a class as large as all who were not drawn, and one more
 def test_zayatz_by_its_definition(sizes, sampling):
     n = sum(sizes)
     everybody = round(n / sampling)
