@@ -122,7 +122,7 @@ def test_people_who_are_in_no_release_are_asked():
 
 
 def test_coarser_columns_keep_less():
-    decade = pl.format("{}s", pl.col("birth_year") // 10 * 10)
+    generation = pl.format("born around {} or so", pl.col("birth_year") // 10 * 10)
     begins = pl.col("birth_year") // 40 * 40
     wide = pl.format("[{}, {})", begins, begins + 40)
     frame = TABLE.only(["birth_year", "ward", "readmitted"])
@@ -131,7 +131,7 @@ def test_coarser_columns_keep_less():
     assert found.own_rows
     assert found.coarser == ("birth_year",)
     assert found.exposure.k_anonymity > 1
-    unread = judge(TABLE, {"s": Table(frame.with_columns(decade.alias("birth_year")))}, most=40)
+    unread = judge(TABLE, {"s": Table(frame.with_columns(generation.alias("birth_year")))}, most=40)
     assert unread.releases[0].columns == ("ward", "readmitted")
 
 
