@@ -24,6 +24,7 @@ from tamis.risk.diversity import l_diversity, t_closeness
 from tamis.stated import reached_by_groups, short_of_asked
 from tamis.verification.layout import write_json
 from tamis.verification.secret_groups import (
+    fewest_with_rows,
     numbered_secrets,
     risk_of_rows,
     secret_groups,
@@ -280,3 +281,9 @@ def test_the_mean_risk_is_the_same_to_the_last_bit():
     cells = pl.DataFrame({"a": rng.integers(0, 40, 3000), "b": rng.integers(0, 9, 3000)})
     people = np.arange(3000)
     assert len({risk_of_rows(cells, "mean", people, 3000) for _ in range(30)}) == 1
+
+
+def test_one_row_and_two_equal_ones_are_not_the_same_to_know():
+    cells = pl.DataFrame({"job": ["cook", "cook", "cook"]})
+    assert fewest_with_rows(cells, 1, np.array([0, 1, 1])) == 2
+    assert fewest_with_rows(cells, 2, np.array([0, 1, 1])) == 1
