@@ -38,7 +38,7 @@ def texts(out: Path) -> set[str]:
 
 def without_exchange(monkeypatch: pytest.MonkeyPatch) -> None:
     """A C library that has no renameat2."""
-    monkeypatch.setattr(files.ctypes, "CDLL", lambda *_, **__: object())
+    monkeypatch.setattr("ctypes.CDLL", lambda *_, **__: object())
 
 
 def test_a_failed_draft_leaves_the_old_file(tmp_path):
