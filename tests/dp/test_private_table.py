@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from typing import Any
 
 import numpy as np
@@ -146,6 +147,25 @@ def test_even_counts_stay_one_box_and_peaks_are_cut_out() -> None:
     assert (slice(2, 3), slice(5, 6)) in boxes
 
 
+@pytest.mark.parametrize(("rows", "scale"), [(3, 1.0), (6, 2.0)])
+def test_a_box_is_split_from_two_deviations_of_the_noise_on(rows: int, scale: float) -> None:
+    assert rows - 1 < 2 * np.sqrt(2) * scale <= rows
+    assert len(split_grid(np.array([-500, 500 + rows]), scale)) == 2
+    assert len(split_grid(np.array([-500, 500 + rows - 1]), scale)) == 1
+
+
+def test_a_box_is_split_where_its_counts_vary_more_than_noise_would_make_them() -> None:
+    # Noise of scale 1 varies by 2, and is trusted up to 2 (1 + 2 sqrt(5 / 4)) = 6.47 in four cells.
+    assert len(split_grid(np.array([47, 50, 50, 53]), 1.0)) == 1  # 18 / 3 = 6
+    assert len(split_grid(np.array([47, 49, 51, 53]), 1.0)) == 2  # 20 / 3 = 6.67
+    # In five cells up to 2 (1 + 2) = 6, and these vary by 24 / 4.
+    assert len(split_grid(np.array([47, 49, 49, 52, 53]), 1.0)) == 1
+
+
+def test_a_box_is_cut_where_the_count_is_nearest_to_half() -> None:
+    assert split_grid(np.array([30, 20, 50]), 4.0) == [(slice(0, 2),), (slice(2, 3),)]
+
+
 def test_bins_follow_the_rows() -> None:
     frame = people().select("age", "dose", "ill")
     bounds = {c: BOUNDS[c] for c in frame.columns}
@@ -157,6 +177,44 @@ def test_bins_follow_the_rows() -> None:
     assert bins(2000) == [2, 10, 10]  # round((2000 / 20) ** (1 / 2))
     assert bins(8000) == [2, 20, 20]
     assert bins(8000, 0.25) == [2, 10, 10]
+
+
+@pytest.mark.parametrize(("high", "bins"), [(1, [2, 100]), (2, [3, 14])])
+def test_a_column_of_two_whole_numbers_is_not_divided_further(high: int, bins: list[int]) -> None:
+    frame = pl.DataFrame({"few": [0, 1] * 20, "dose": [0.1, 0.9] * 20})
+    bounds = {"few": (0, high), "dose": (0.0, 1.0)}
+    fitted = DPPartition(1.0, bounds=bounds, rows=2000).fit(frame)
+    assert [
+        a.bins for a in fitted.axes_
+    ] == bins  # of 2000 / 10 cells, by two values or as a square
+
+
+def test_one_row_that_was_counted_fills_as_many_bins_as_one_row_can(no_noise: None) -> None:
+    fitted = DPPartition(100.0, bounds={"dose": (0.0, 1.0)}).fit(pl.DataFrame({"dose": [0.5]}))
+    assert [a.bins for a in fitted.axes_] == [10]  # 1 row * 100 / 10
+
+
+def test_a_table_without_rows_has_the_bins_of_one_row(no_noise: None) -> None:
+    empty = pl.DataFrame({"dose": []}, schema={"dose": pl.Float64})
+    model = DPPartition(100.0, bounds={"dose": (0.0, 1.0)}, neighbours="substitute")
+    assert [a.bins for a in model.fit(empty).axes_] == [10]
+
+
+def test_a_warning_comes_where_the_rows_do_not_fill_two_bins() -> None:
+    frame = pl.DataFrame({"dose": [0.1, 0.9] * 10})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fitted = DPPartition(1.0, bounds={"dose": (0.0, 1.0)}, rows=20).fit(frame)
+    assert [a.bins for a in fitted.axes_] == [2]
+    with pytest.warns(TamisWarning, match="too many for about 19 rows"):
+        DPPartition(1.0, bounds={"dose": (0.0, 1.0)}, rows=19).fit(frame)
+
+
+@pytest.mark.parametrize("model", [DPHistogram, DPMarginals])
+def test_numbers_are_cut_into_ten_unless_something_else_is_said(model: Any) -> None:
+    frame = pl.DataFrame({"dose": [0.1, 0.9] * 10})
+    fitted = model(1.0, bounds={"dose": (0.0, 1.0)}).fit(frame)
+    assert [a.bins for a in fitted.axes_] == [10]
 
 
 @given(hnp.arrays(np.int64, st.integers(1, 12), elements=st.integers(-20, 40)), st.integers(1, 120))
@@ -279,6 +337,17 @@ def test_a_partition_fills_its_cells_and_no_more(missing: tuple[str, ...], no_no
         sides = [a.bins for a in model.axes_ if a.name != "y"]
         assert 2 * sides[0] * sides[1] <= most
         assert 2 * (max(sides) + 1) ** 2 > most  # with one bin more they would not fit
+
+
+@pytest.mark.parametrize(("columns", "most", "sides"), [(2, 4, [2, 2]), (1, 50, [50])])
+def test_the_least_partition_has_two_bins_and_one_column_may_have_all_cells(
+    columns: int, most: int, sides: list[int]
+) -> None:
+    names = ["a", "b"][:columns]
+    frame = pl.DataFrame({name: [0.1, 0.9] * 20 for name in names})
+    options: dict[str, Any] = {"bounds": dict.fromkeys(names, (0.0, 1.0)), "rows": 10**9}
+    fitted = DPPartition(1.0, max_cells=most, **options).fit(frame)
+    assert [a.bins for a in fitted.axes_] == sides
 
 
 def test_as_many_cells_as_allowed_are_counted_and_not_one_more() -> None:

@@ -81,6 +81,48 @@ def test_zayatz_by_its_definition(sizes, sampling):
     assert population_uniques(sizes, sampling).zayatz == pytest.approx(share, rel=1e-6)
 
 
+def test_a_class_larger_than_all_who_were_not_drawn_hides_no_unique_person() -> None:
+    found = population_uniques([1, 3], 4 / 5.5)  # one and a half were not drawn, too few for two
+    assert found.zayatz == pytest.approx(1 / 4)
+
+
+def pitman_by_definition(sizes: list[int], everybody: int) -> float:
+    """The share of uniques, by the parameters that make a sequence of people most probable.
+
+    Of n people in u classes the next one opens a class with probability (theta + alpha u) /
+    (theta + n), and joins one of k people with probability (k - alpha) / (theta + n).
+    """
+
+    def log_likelihood(alpha: np.ndarray, theta: np.ndarray) -> np.ndarray:
+        opened = sum(np.log(theta + alpha * u) for u in range(1, len(sizes)))
+        joined = sum(np.log(k - alpha) for size in sizes for k in range(1, size))
+        came = sum(np.log(theta + n) for n in range(1, sum(sizes)))
+        return np.asarray(opened + joined - came)
+
+    alpha, log_theta, width = 0.5, 1.0, 0.5
+    for _ in range(30):  # a grid, ever finer about its best point
+        alphas = np.clip(np.linspace(alpha - width, alpha + width, 21), 1e-6, 1 - 1e-6)
+        log_thetas = np.linspace(log_theta - 10 * width, log_theta + 10 * width, 21)
+        a, t = np.meshgrid(alphas, log_thetas)
+        best = log_likelihood(a, np.exp(t)).argmax()
+        alpha, log_theta, width = a.flat[best], t.flat[best], 0.7 * width
+    theta, after = np.exp(log_theta), np.arange(1, everybody)
+    return float(np.prod(1 - (1 - alpha) / (theta + after)))  # nobody else joins the first
+
+
+@pytest.mark.parametrize("sizes", [[1] * 5 + [2] * 2 + [7], [1] * 20 + [2, 3, 4, 9]])
+def test_pitman_by_its_definition(sizes: list[int]) -> None:
+    everybody = 8 * sum(sizes)
+    found = population_uniques(sizes, 1 / 8).pitman
+    assert found == pytest.approx(pitman_by_definition(sizes, everybody), rel=1e-4)
+
+
+def test_pitman_does_not_fit_where_alpha_runs_to_one() -> None:
+    found = population_uniques([1] * 3000 + [549], 0.05)  # nobody joins a class but one
+    assert found.pitman is None
+    assert found.trusted == "zayatz"
+
+
 @settings(max_examples=12)
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=60), st.floats(0.001, 1))
 def test_estimates_never_exceed_what_is_unique_in_the_sample(sizes, sampling):

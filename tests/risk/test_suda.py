@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 from math import factorial
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from tamis import Roles, Table
 from tamis.errors import InputError
-from tamis.risk.suda import MOST_COLUMNS, Scoring, affordable, special_uniques
+from tamis.risk.suda import Scoring, affordable, special_uniques
 from tests.risk.sdcmicro_tables import KEYS, file_of, measured
 
 SETS = list(KEYS)
@@ -131,6 +132,38 @@ def test_people_with_equal_rows_are_never_singled_out():
     assert found.pairs == 4
     assert not found.disclosure().any()
     assert found.column_shares == {"a": 0.0, "b": 0.0}
+    assert found.worst_columns == ()
+
+
+@pytest.mark.parametrize(
+    ("alone", "together", "worst"),
+    [(1, 1, ("a", "b")), (3, 2, ("a",))],  # b has half of the share of a, then two fifths
+)
+def test_the_worst_columns_have_half_of_the_largest_share(alone, together, worst) -> None:
+    rows = [(100 + i, 0) for i in range(alone)]  # by a alone
+    rows += [(1, i) for i in range(together)] + [(1, 50)] * 2  # by a and b, but neither alone
+    rows += [(2, i) for i in range(together) for _ in range(2)]
+    found = special_uniques(pl.DataFrame(rows, schema=["a", "b"], orient="row"))
+    assert found.column_shares == pytest.approx({"a": 1.0, "b": together / (alone + together)})
+    assert found.worst_columns == worst
+
+
+def test_as_many_columns_as_allowed_are_searched_and_the_first_are_named() -> None:
+    wide = pl.DataFrame({f"c{i}": [0, 1] for i in range(62)})
+    found = special_uniques(wide, most=1)
+    assert len(found.sets) == 62
+    assert found.worst_columns == ("c0", "c1", "c2")
+    assert len(found.to_dict()["sets"]) == 20
+    assert found.to_dict(fraction=1)["disclosure"] is None  # everybody is in the table
+
+
+def test_where_nobody_is_unique_no_memory_is_taken_for_a_set(monkeypatch) -> None:
+    def used_before(shape: Any, dtype: Any = float, **options: Any) -> Any:
+        return np.full(shape, 1, dtype, **options)
+
+    monkeypatch.setattr(np, "empty", used_before)
+    found = special_uniques(pl.DataFrame({"a": [1, 1, 1, 1]}), people=[0, 0, 1, 1])
+    assert found.sets == ()
 
 
 def test_a_person_does_not_hide_behind_their_own_rows():
@@ -149,8 +182,8 @@ def test_one_more_twin_hides_a_person():
 
 
 def test_what_cannot_be_asked_is_refused():
-    wide = pl.DataFrame({f"c{i}": [0, 1] for i in range(MOST_COLUMNS + 1)})
-    with pytest.raises(InputError, match=f"at most {MOST_COLUMNS} columns"):
+    wide = pl.DataFrame({f"c{i}": [0, 1] for i in range(63)})
+    with pytest.raises(InputError, match="at most 62 columns, got 63"):
         special_uniques(wide)
     with pytest.raises(InputError, match="at least one column"):
         special_uniques(wide, ["c0"], most=0)
@@ -158,8 +191,12 @@ def test_what_cannot_be_asked_is_refused():
         special_uniques(wide, ["c0"], scoring="other")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="between 0 and 1, got 1"):
         special_uniques(wide, ["c0"]).disclosure(1)
+    with pytest.raises(InputError, match="between 0 and 1, got 0"):
+        special_uniques(wide, ["c0"]).disclosure(0)
 
 
 def test_wide_tables_get_smaller_sets():
     assert affordable(3, 10) == 3
     assert affordable(62, 10**9) == 1
+    # Three sets of one column, three of two and one of three, of ten rows each.
+    assert [affordable(3, 10, work) for work in (59, 60, 69, 70)] == [1, 2, 2, 3]
