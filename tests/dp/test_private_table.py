@@ -180,7 +180,9 @@ def test_bins_follow_the_rows() -> None:
 
 
 @pytest.mark.parametrize(("high", "bins"), [(1, [2, 100]), (2, [3, 14])])
-def test_a_column_of_two_whole_numbers_is_not_divided_further(high: int, bins: list[int]) -> None:
+def test_a_column_of_two_whole_numbers_is_not_divided_further(
+    high: int, bins: list[int], no_noise: None
+) -> None:
     frame = pl.DataFrame({"few": [0, 1] * 20, "dose": [0.1, 0.9] * 20})
     bounds = {"few": (0, high), "dose": (0.0, 1.0)}
     fitted = DPPartition(1.0, bounds=bounds, rows=2000).fit(frame)
@@ -200,7 +202,7 @@ def test_a_table_without_rows_has_the_bins_of_one_row(no_noise: None) -> None:
     assert [a.bins for a in model.fit(empty).axes_] == [10]
 
 
-def test_a_warning_comes_where_the_rows_do_not_fill_two_bins() -> None:
+def test_a_warning_comes_where_the_rows_do_not_fill_two_bins(no_noise: None) -> None:
     frame = pl.DataFrame({"dose": [0.1, 0.9] * 10})
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -211,7 +213,7 @@ def test_a_warning_comes_where_the_rows_do_not_fill_two_bins() -> None:
 
 
 @pytest.mark.parametrize("model", [DPHistogram, DPMarginals])
-def test_numbers_are_cut_into_ten_unless_something_else_is_said(model: Any) -> None:
+def test_numbers_are_cut_into_ten_unless_something_else_is_said(model: Any, no_noise: None) -> None:
     frame = pl.DataFrame({"dose": [0.1, 0.9] * 10})
     fitted = model(1.0, bounds={"dose": (0.0, 1.0)}).fit(frame)
     assert [a.bins for a in fitted.axes_] == [10]
@@ -341,7 +343,7 @@ def test_a_partition_fills_its_cells_and_no_more(missing: tuple[str, ...], no_no
 
 @pytest.mark.parametrize(("columns", "most", "sides"), [(2, 4, [2, 2]), (1, 50, [50])])
 def test_the_least_partition_has_two_bins_and_one_column_may_have_all_cells(
-    columns: int, most: int, sides: list[int]
+    columns: int, most: int, sides: list[int], no_noise: None
 ) -> None:
     names = ["a", "b"][:columns]
     frame = pl.DataFrame({name: [0.1, 0.9] * 20 for name in names})
