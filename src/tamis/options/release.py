@@ -253,7 +253,7 @@ CHOICE = (
     ),
     _choice(
         "min_kept",
-        "Smallest share to keep of what can be learnt about the target.",
+        "The least to keep of what teaches the target.",
         "share",
         least=0,
         most=1,
