@@ -184,7 +184,7 @@ def kept_people(folder: Path, frame: pl.DataFrame, content: dict[str, Any]) -> P
 
 def link_column(content: Mapping[str, Any]) -> str | None:
     """The column that links the rows of each person, if a manifest has one."""
-    return next((c["name"] for c in content.get("columns", ()) if c["role"] == "link"), None)
+    return next((c["name"] for c in content["columns"] if c["role"] == "link"), None)
 
 
 def wrong_link(frame: pl.DataFrame, content: dict[str, Any]) -> str:
